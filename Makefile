@@ -70,7 +70,7 @@ soak: .venv/.dev .venv/.programs ## kill servers 100 times, with PostgreSQL 30 t
 	@PYTHONPATH=tests $(BIN)/python -m server.soak.kills postgresql 30 60 15000
 	@PYTHONPATH=tests $(BIN)/python -m server.soak.races sqlite 200 60
 	@PYTHONPATH=tests $(BIN)/python -m server.soak.races postgresql 200 60
-	@PYTHONPATH=tests $(BIN)/python -m server.soak.models
+	@PYTHONPATH=tests $(BIN)/python -m judge.soak
 
 clean: ## remove what the other targets made
 	@rm -rf .venv build dist packages/qrowd/src/qrowd/kernels/native .hypothesis .mypy_cache .pytest_cache .ruff_cache

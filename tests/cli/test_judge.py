@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from judge.model_server import ModelServer, completion, output_line
+from judge.model_server import ModelServer, completion, output_line, problem
 from qrowd.cli.commands import examples
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import prompt
@@ -113,6 +113,7 @@ def test_what_is_no_answer_makes_no_judgment_and_may_be_asked_again(qrowd, few):
     command = (*ASK, "--runs", "runs", "-o", "judges", "--model")
     outcome = qrowd(*command, "assessor.py:silent")
     assert "0 of 4 questions have an answer" in outcome.out
+    assert outcome.status == 1
     assert list((few / "judges").iterdir()) == []
     (few / "assessor.py").write_text("def silent(request):\n    return '1'\n")
     assert "3 of 4 questions have an answer" in qrowd(*command, "assessor.py:silent", "--again", "unparsable").out
@@ -123,7 +124,7 @@ def test_a_budget_stops_the_job_and_the_same_command_goes_on(qrowd, few):
     (few / "prices.toml").write_text('currency = "EUR"\n' + price)
     command = (*ASK, "--runs", "runs", "--model", "assessor.py:grade", "--prices", "prices.toml", "--concurrency", "1")
     outcome = qrowd(*command, "--budget", "0.0005")
-    assert outcome.status == 0, outcome.err
+    assert outcome.status == 1, outcome.err
     assert "stopped: budget" in outcome.out
     assert "not asked: " in outcome.out
     assert "3 of 4 questions have an answer" in qrowd(*command).out
@@ -132,8 +133,69 @@ def test_a_budget_stops_the_job_and_the_same_command_goes_on(qrowd, few):
 def test_a_dry_run_prices_the_job_and_asks_nothing(qrowd, few):
     outcome = qrowd(*ASK, "--runs", "runs", "--model", "assessor.py:grade", "--dry-run")
     assert outcome.out.startswith("3 requests, about ")
-    assert outcome.out.rstrip().endswith("cost about 0 USD")
+    assert "cost unknown" in outcome.out
     assert not (few / "judge.sqlite").exists()
+
+
+def test_equal_texts_are_asked_and_priced_once_with_and_without_a_record(qrowd, few):
+    (few / "documents.tsv").write_text("d1\ttea\nd2\ttea\nd3\tcake\n")
+    command = (*ASK, "--runs", "runs", "--model", "assessor.py:grade")
+    assert qrowd(*command, "--dry-run").out.startswith("2 requests, about ")
+    (few / "empty.tsv").write_text("d3\tpie\n")
+    qrowd(*command[:4], "--documents", "empty.tsv", *command[6:])  # another job
+    assert qrowd(*command, "--dry-run").out.startswith("2 requests, about ")
+    assert "3 of 4 questions have an answer" in qrowd(*command).out
+
+
+def test_a_dry_run_says_what_is_not_installed(qrowd, few, monkeypatch):
+    monkeypatch.setattr("qrowd.judge.chat.find_spec", lambda name: None)
+    outcome = qrowd(*ASK, "--runs", "runs", "--model", "http://localhost:1/v1#small", "--dry-run")
+    assert outcome.status == 2
+    assert "pip install 'qrowd[judge]'" in outcome.err
+
+
+def test_however_many_questions_have_no_answer_the_job_ends_with_its_judgments_and_status_1(qrowd, few):
+    """30 questions are too long for the model, which more than end a job at the beginning of the next one."""
+    (few / "documents.tsv").write_text("".join(f"d{i}\t{'short' if i % 3 else 'long'} text {i}\n" for i in range(90)))
+    (few / "pool.csv").write_text("topic,document,assessor,value\n" + "".join(f"1,d{i},a,1\n" for i in range(90)))
+
+    def grade(number, body):
+        return problem(400, "too long") if "long text" in body["messages"][-1]["content"] else completion("1")
+
+    with ModelServer(grade) as server:
+        command = (*ASK, "--pool", "pool.csv", "--model", f"{server.url}#small", "-o", "judges")
+        for n in (90, 30, 30):
+            before = len(server.bodies)
+            outcome = qrowd(*command)
+            assert (outcome.status, len(server.bodies) - before) == (1, n)
+            assert "60 of 90 questions have an answer" in outcome.out
+            assert "stopped" not in outcome.out
+            assert len(read_judgments("judges")) == 60
+
+
+def test_a_server_that_refuses_all_is_one_line_until_there_are_answers_to_write(qrowd, few, monkeypatch):
+    replies = iter([problem(401)] * 2 + [completion("1"), problem(401)])
+    with ModelServer(lambda number, body: next(replies)) as server:
+        options = ("--concurrency", "1", "-o", "judges")
+        command = (*ASK, "--runs", "runs", "--model", f"{server.url}#small", *options)
+        for _ in range(2):
+            outcome = qrowd(*command)
+            assert (outcome.status, outcome.out) == (2, "")
+            assert "check the key" in outcome.err
+        outcome = qrowd(*command)
+    assert outcome.status == 1
+    assert "stopped: small at http://127.0.0.1" in outcome.out
+    assert "check the key" in outcome.out
+    assert len(read_judgments("judges")) == 1
+
+
+def test_the_judgments_of_a_record_are_written_at_any_time(qrowd, few):
+    command = (*ASK, "--runs", "runs", "--model", "assessor.py:grade")
+    qrowd(*command, "-o", "judges")
+    assert qrowd("judge", "export", "judge.sqlite", "later").status == 0
+    (first, second) = (few / name / "grade+graded.csv" for name in ("judges", "later"))
+    assert first.read_bytes() == second.read_bytes()
+    assert "there is no such record" in qrowd("judge", "export", "none.sqlite", "later").err
 
 
 def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):
@@ -221,9 +283,9 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
         (("--runs", "runs", "--model", "assessor.py:grade", "--parameter", "cold"), "expected NAME=VALUE"),
         (
             ("--runs", "runs", "--model", "http://a/v1#m", "http://b/v1#m", "--key-from", "KEY"),
-            "say which: HOST=VARIABLE",
+            "there are 2 servers; set QROWD_KEY_HOST for each",
         ),
-        (("--runs", "runs", "--model", "http://a/v1#m", "--key-from", "b=KEY"), "no model is at this host"),
+        (("--runs", "runs", "--model", "assessor.py:grade", "--key-from", "KEY"), "there are 0 servers"),
         (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "give --runs or --pool"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "magnitude"), "give checks or gold"),
     ],

@@ -17,7 +17,7 @@ class Response:
     """What the server does with one request.
 
     delay : seconds before it answers. hang : it never answers. reset : it resets the connection, after `part` of the
-    bytes.
+    bytes. pace : seconds between any two of ten pieces of the body.
     """
 
     body: bytes = b""
@@ -27,6 +27,7 @@ class Response:
     hang: bool = False
     reset: bool = False
     part: float = 0.0
+    pace: float = 0.0
 
 
 def completion(text: str | None = "2", *, usage: bool = True, finish: str | None = "stop", **message: Any) -> Response:
@@ -185,6 +186,12 @@ class ModelServer:
         status = {"content-length": str(len(response.body)), **response.headers}
         text = f"HTTP/1.1 {response.status} X\r\n" + "".join(f"{k}: {v}\r\n" for k, v in status.items()) + "\r\n"
         whole = text.encode("latin-1") + response.body
+        if response.pace:
+            for start in range(0, len(whole), size := len(whole) // 10 + 1):
+                writer.write(whole[start : start + size])
+                await writer.drain()
+                await asyncio.sleep(response.pace)
+            return True
         writer.write(whole[: int(len(whole) * response.part)] if response.reset else whole)
         await writer.drain()
         if response.reset:

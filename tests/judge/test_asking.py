@@ -10,7 +10,7 @@ import qrowd
 from qrowd.errors import ArgumentError
 from qrowd.files import read_judgments
 from qrowd.judge import AskOptions, ask_models, prompt
-from qrowd.judge.asking import outcomes_in
+from qrowd.judge.asking import answers_in
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
@@ -71,13 +71,14 @@ def test_the_same_call_again_asks_nothing_and_a_status_may_be_asked_again(tmp_pa
 
 def test_a_record_says_by_itself_what_became_of_each_question(tmp_path):
     answers, _ = asked(tmp_path, lambda request: "2" if "document 1" in request.messages[-1].content else "no idea")
-    outcomes, unasked = outcomes_in(tmp_path / "judge.sqlite")
-    assert (tuple(outcomes), unasked) == (answers.outcomes, [])
+    alone = answers_in(tmp_path / "judge.sqlite")
+    assert (alone.outcomes, alone.n_unasked) == (answers.outcomes, 0)
+    assert alone.judgments.to_dict() == answers.judgments.to_dict()
     asked(tmp_path, "2")
     asked(tmp_path, "2", parameters={"temperature": 1})
-    later, _ = outcomes_in(tmp_path / "judge.sqlite")
+    later = answers_in(tmp_path / "judge.sqlite").outcomes
     assert [outcome.status for outcome in later].count("ok") == 4
-    assert len(later) == len(outcomes)
+    assert len(later) == len(alone.outcomes)
 
 
 def test_a_judgment_says_by_which_prompt_parameters_and_sample_it_came(tmp_path):

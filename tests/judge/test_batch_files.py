@@ -8,7 +8,7 @@ from judge import model_server as server
 from judge.model_server import ModelServer, completion, expired_line, output_line, problem
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge import batch_files, plan_job, read_batches, write_batches
-from qrowd.judge.asking import outcomes_in
+from qrowd.judge.asking import answers_in
 from qrowd.judge.chat import ChatModel
 from qrowd.judge.exchange import Price, Prices
 from qrowd.judge.record import Record
@@ -74,7 +74,7 @@ def test_the_judgments_are_those_of_asking_and_nothing_is_asked_after(record, fo
     assert len(served.bodies) == 32
     assert rows(answers.judgments) == rows(asked.judgments)
     assert len(answers.judgments) == 32
-    assert outcomes_in(record)[1] == []
+    assert answers_in(record).n_unasked == 0
 
 
 def test_a_line_is_what_asking_sends(record, folder, tmp_path):
@@ -107,9 +107,10 @@ def test_reading_again_adds_nothing(record, folder, tmp_path):
     path = answer(folder, tmp_path / "answers")
     part = tmp_path / "part"
     part.write_bytes(b"\n".join(path.read_bytes().splitlines()[:5]))
-    assert read_batches([part], record=record).answers == 5
+    first = read_batches([part], record=record)
+    assert (first.answers, first.waiting) == (5, 3)
     both = read_batches([part, path], record=record)
-    assert (both.answers, both.known) == (3, 10)
+    assert (both.answers, both.known, both.waiting) == (3, 10, 0)
     assert len(attempts(record)) == 8
 
 
@@ -156,7 +157,7 @@ def test_answers_that_do_not_count_are_written_again_where_that_is_wished(record
 
 def test_a_folder_with_files_is_refused_before_anything_is_written(record, folder):
     write_batches(job(), folder, record=record)
-    with pytest.raises(FileError, match=r"small\.jsonl: is there already; read its answers, or remove it"):
+    with pytest.raises(FileError, match="is not empty; name a new folder"):
         write_batches(job(names=("large",)), folder, record=record)
     assert [path.name for path in folder.iterdir()] == ["small.jsonl"]
 

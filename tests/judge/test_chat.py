@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from judge import model_server as server
-from judge.model_server import ModelServer, Response, completion, problem
+from judge.model_server import ModelServer, Response, changed, completion, problem
 from qrowd.errors import ArgumentError
 from qrowd.judge.chat import ChatModel, FunctionModel, read_body, requested_wait
 from qrowd.judge.exchange import Message, Reply, Request
 from qrowd.judge.record import Record, is_complete
-from qrowd.judge.running import ask_all
+from qrowd.judge.running import ask_in_turn
 
 KEY = "sk-very/secret-9f8e7d6c5b4a"
 
@@ -192,7 +192,7 @@ def test_the_key_is_in_no_record_error_or_traceback_of_a_job(with_key, tmp_path)
             request = Request(served.url, "small", (Message("user", "?"),))
             with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
                 try:
-                    ask_all([request], [model], record)
+                    ask_in_turn(lambda ask, one=request: ask(one), [model], record)
                 except Exception:
                     traceback.print_exc()
             assert len(record) == 1
@@ -200,6 +200,21 @@ def test_the_key_is_in_no_record_error_or_traceback_of_a_job(with_key, tmp_path)
     assert "qrowd.errors.QrowdError: small at http" in output.getvalue()
     assert KEY not in output.getvalue()
     assert b"secret-9f8e" not in files
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_a_server_on_this_machine(monkeypatch):
+    with ModelServer([problem(500)]) as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        (reply,), served = ask([completion()])
+        assert (reply.text, len(served.bodies), proxy.bodies) == ("2", 1, [])
+
+
+@pytest.mark.parametrize("count", [-1, -(10**18), 10**7 + 1, 10**30, True, "7", 1.5, None])
+def test_a_count_of_tokens_that_cannot_be_is_not_believed(count):
+    response = changed(completion(), usage={"prompt_tokens": count, "completion_tokens": 7})
+    (reply,), _ = ask([response])
+    assert (reply.tokens_in, reply.tokens_out) == (None, 7)
 
 
 @pytest.mark.parametrize("value", ["", " \n", "schlüssel-geheim", "secret\nheader: 1"])

@@ -14,17 +14,15 @@ from judge.model_server import ModelServer, completion, problem
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.judge.chat import ChatModel, FunctionModel
 from qrowd.judge.exchange import Message, Price, Prices, Reply, Request, Tokens, expected_tokens, tokens_of
-from qrowd.judge.record import Record
+from qrowd.judge.record import Record, is_complete
 from qrowd.judge.running import (
     FAILURES_IN_A_ROW,
-    RATE_LIMITED_TRIES,
-    TRIES,
-    UNREACHED_TRIES,
+    UNREACHED_ROUNDS,
     AskOptions,
     ask_all,
     ask_in_turn,
+    tries,
 )
-from server.soak.models import kill_and_resume
 
 OK = Reply(text="2", finish_reason="stop", http_status=200, tokens_in=100, tokens_out=10)
 DOWN = Reply(error="ConnectError at there", tokens_in=0, tokens_out=0)
@@ -75,10 +73,21 @@ def requests(n, *, model="small", endpoint="there", **parameters):
     return [Request(endpoint, model, (Message("user", f"pair {i}"),), parameters) for i in range(n)]
 
 
-def ask(questions, model, record, *, again=(), progress=None, clock=None, **options):
-    return ask_all(
-        questions, [model], record, AskOptions(**options), again=again, progress=progress, clock=clock or FakeClock()
-    )  # fmt: skip
+def ask(questions, model, record, *, progress=None, clock=None, **options):
+    return ask_all(questions, [model], record, AskOptions(**options), progress=progress, clock=clock or FakeClock())
+
+
+def replies(questions, record):
+    """{key: the reply that counts} of those that were asked, without the body."""
+    latest = {question.key: record.latest(question.key) for question in questions}
+    return {key: dataclasses.replace(reply, raw="") for key, reply in latest.items() if reply is not None}
+
+
+def unanswered(questions, record):
+    """The questions that a job which goes on asks, those that have failed last."""
+    latest = [(question, record.latest(question.key)) for question in questions]
+    waiting = [question for question, reply in latest if reply is None]
+    return waiting + [question for question, reply in latest if reply is not None and not is_complete(reply)]
 
 
 @pytest.fixture
@@ -87,22 +96,13 @@ def record(tmp_path):
         yield record
 
 
-def test_each_distinct_request_is_asked_once_and_never_again(record):
+def test_each_distinct_request_is_asked_once_in_order_and_never_again(record):
     model, questions = Scripted(), requests(20)
-    answers = ask(questions * 2, model, record)
-    assert Counter(model.asked) == Counter(f"pair {i}" for i in range(20))
-    assert list(answers.replies) == [question.key for question in questions]
-    assert set(answers.replies.values()) == {OK}
-    again = ask(questions, model, record)
-    assert again.replies == answers.replies
+    ask(questions * 2, model, record)
+    assert model.asked == [f"pair {i}" for i in range(20)]
+    assert set(replies(questions, record).values()) == {OK}
+    ask_in_turn(lambda ask: asyncio.gather(*map(ask, questions)), [model], record, clock=FakeClock())
     assert len(model.asked) == len(record) == 20
-
-
-def test_a_complete_reply_is_asked_for_again_where_that_is_wished(record):
-    model, questions = Scripted(), requests(3)
-    ask(questions, model, record)
-    ask(questions, model, record, again=[questions[1].key])
-    assert model.asked[3:] == ["pair 1"]
 
 
 @given(st.lists(st.integers(0, 6), min_size=12, max_size=12), st.integers(1, 5))
@@ -115,9 +115,9 @@ def test_the_order_in_which_replies_come_changes_nothing(tmp_path_factory, turns
     questions = requests(12)
     with Record(tmp_path_factory.mktemp("record") / "judge.sqlite") as record:
         answers = ask(questions, model, record, concurrency=concurrency, prices=PRICES)
-    assert [(key, reply.text) for key, reply in answers.replies.items()] == [
-        (question.key, question.messages[0].content) for question in questions
-    ]
+        assert [reply.text for reply in replies(questions, record).values()] == [
+            question.messages[0].content for question in questions
+        ]
     assert answers.cost == 1320
     assert model.most <= concurrency
 
@@ -128,43 +128,48 @@ def test_so_many_requests_are_in_flight_as_is_asked_for(record):
     assert model.most == 7
 
 
-@pytest.mark.parametrize("first", [failure(408), failure(409), failure(429), failure(500), failure(503), DOWN,
-                                   Reply(error="no answer within 1 s", timed_out=True),
-                                   Reply(error="the answer holds no choices", http_status=200)])  # fmt: skip
+LATE = Reply(error="no answer within 1 s", timed_out=True)
+BROKEN = Reply(error="the answer holds no choices", http_status=200)
+FAILURES = {400: 1, 302: 1, 413: 1, 422: 1, 408: 4, 409: 4, 500: 4, 503: 10}
+
+
+@pytest.mark.parametrize("first", [*(failure(status) for status in (408, 409, 429, 500, 503)), DOWN])
 def test_what_may_pass_is_tried_again_after_a_wait(record, first):
     clock = FakeClock()
     model = Scripted([first, first, OK], clock=clock)
-    answers = ask(requests(1), model, record, clock=clock)
-    assert [*answers.replies.values()] == [OK]
+    ask(requests(1), model, record, clock=clock)
+    assert [*replies(requests(1), record).values()] == [OK]
     assert len(record) == 3
     waits = [b - a for a, b in zip(model.starts, model.starts[1:], strict=False)]
     assert 0.5 <= waits[0] <= 1.5
     assert 1 <= waits[1] <= 2.5
 
 
-def test_a_request_is_given_up_after_some_tries_and_asked_again_by_the_next_job(record):
-    model = Scripted(lambda content, number: failure(500) if content == "pair 1" else OK)
-    answers = ask(requests(3), model, record)
-    assert [reply.error for reply in answers.replies.values()] == [None, "HTTP 500", None]
-    assert Counter(model.asked) == {"pair 0": 1, "pair 1": TRIES, "pair 2": 1}
+@pytest.mark.parametrize(
+    ("reply", "n"), [(LATE, 2), (BROKEN, 2), *((failure(status), n) for status, n in FAILURES.items())]
+)
+def test_a_request_is_given_up_after_as_many_tries_as_may_help_and_asked_again_by_the_next_job(record, reply, n):
+    model, questions = Scripted(lambda content, number: reply if content == "pair 1" else OK), requests(3)
+    ask(questions, model, record, concurrency=1)
+    assert [one.error for one in replies(questions, record).values()] == [None, reply.error, None]
+    assert model.asked == ["pair 0", "pair 1", "pair 2", *["pair 1"] * (n - 1)]
+    assert tries(reply) == n
     model.script = [OK]
-    before = len(record)
-    ask(requests(3), model, record)
-    assert len(record) - before == 1
+    ask(unanswered(questions, record), model, record)
+    assert model.asked[3 + n - 1 :] == ["pair 1"]
 
 
-def test_a_rate_limit_has_more_tries_than_a_failure(record):
-    model = Scripted([failure(429)])
-    before = len(record)
-    ask(requests(1), model, record)
-    assert len(record) - before == RATE_LIMITED_TRIES
+def test_tries_of_several_kinds_add_up_and_a_rate_limit_hardly_counts(record):
+    script = [failure(429), failure(429), failure(500), failure(429), BROKEN, failure(500), OK]
+    model = Scripted(lambda content, number: script[number] if content == "pair 0" else OK)
+    ask(requests(9), model, record)
+    assert model.asked.count("pair 0") == 6  # .02 + .02 + .25 + .02 + .5 + .25 > 1
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_request_that_is_wrong_is_not_tried_again_and_the_job_goes_on(record, status):
-    model = Scripted(lambda content, number: failure(status) if content == "pair 0" else OK)
-    answers = ask(requests(3), model, record)
-    assert (len(record), next(iter(answers.replies.values())).error) == (3, f"HTTP {status}")
+def test_a_question_that_fails_waits_behind_all_others_and_blocks_no_place(record):
+    model = Scripted(lambda content, number: failure(500) if content == "pair 0" else OK)
+    ask(requests(200), model, record, concurrency=1)
+    assert [i for i, content in enumerate(model.asked) if content == "pair 0"] == [0, 200, 201, 202]
 
 
 def test_a_function_with_a_mistake_is_called_once_for_each_request(record):
@@ -192,46 +197,75 @@ def test_a_wait_that_the_server_asks_for_holds_back_all_requests_to_it_and_no_ot
     [
         (failure(401), "small at there: HTTP 401; check the key"),
         (failure(402), "small at there: HTTP 402; the account has no credit"),
-        (failure(403), "small at there: HTTP 403; check the key"),
-        (failure(404), "small at there: HTTP 404; check URL and model"),
         (failure(429, raw='{"code": "insufficient_quota"}'), "small at there: HTTP 429; the account has no credit"),
         (failure(429, retry_after=86400.0), "the server asks to wait 86400 s"),
     ],
 )
 def test_what_no_other_request_survives_stops_the_job_in_one_line_and_keeps_what_was_in_flight(record, reply, words):
     model = Scripted(
-        lambda content, number: reply if content == "pair 5" else OK,
-        turns=lambda request: 1 if request.messages[0].content == "pair 5" else 9,
+        lambda content, number: reply if content == "pair 2" else OK,
+        turns=lambda request: 1 if request.messages[0].content == "pair 2" else 9,
     )
-    with pytest.raises(QrowdError, match=words) as error:
-        ask(requests(50), model, record, concurrency=4)
-    assert "\n" not in str(error.value)
-    assert len(record) == len(model.asked) < 12
+    asked = ask(requests(50), model, record, concurrency=4)
+    assert words in asked.stopped == str(asked.error)
+    assert "\n" not in asked.stopped
+    assert len(record) == len(model.asked) == 4
     model.script = [OK]
-    ask(requests(50), model, record)
+    ask(unanswered(requests(50), record), model, record)
     assert sum(attempt.reply == OK for attempt in record.attempts()) == 50
 
 
-def test_a_server_that_gives_no_answer_at_all_stops_the_job(record):
-    model = Scripted([failure(400)])
-    with pytest.raises(QrowdError, match=f"{FAILURES_IN_A_ROW} requests in a row had no answer, the last: HTTP 400"):
-        ask(requests(1000), model, record, concurrency=4)
-    assert len(model.asked) <= FAILURES_IN_A_ROW + 4
+@pytest.mark.parametrize(("status", "advice"), [(400, "the same command asks the others first"),
+                                                (403, "check the key"), (404, "check URL and model")])  # fmt: skip
+@pytest.mark.parametrize("answers_first", [0, 100])
+def test_a_server_that_gives_no_answer_any_more_stops_the_job(record, answers_first, status, advice):
+    model = Scripted(lambda content, number: OK if int(content.split()[1]) < answers_first else failure(status))
+    asked = ask(requests(1000), model, record, concurrency=4)
+    n = FAILURES_IN_A_ROW + 4
+    assert asked.stopped == f"small at there: HTTP {status}; {n} requests in a row had no answer; {advice}"
+    assert len(model.asked) <= answers_first + n + 4
 
 
 def test_a_server_that_was_never_reached_stops_the_job_after_a_few_seconds_and_one_that_was_is_waited_for(record):
     clock = FakeClock()
-    with pytest.raises(QrowdError, match="small: ConnectError at there; does the server run, and is the URL right"):
-        ask(requests(1000), Scripted([DOWN]), record, clock=clock)
+    asked = ask(requests(1000), Scripted([DOWN]), record, clock=clock)
+    assert asked.stopped == "small at there: ConnectError at there; does the server run, and is the URL right?"
     assert clock.now() < 10
-    answered = Scripted(lambda content, number: OK if content == "pair 0" or number == UNREACHED_TRIES else DOWN)
-    assert len(ask(requests(3), answered, record, concurrency=1).replies) == 3
+    assert len(record) <= UNREACHED_ROUNDS * 8
+    script = [OK, *[DOWN] * (tries(DOWN) - 1), OK]
+    answered = Scripted(lambda content, number: script[min(len(answered.asked), len(script)) - 1], clock=clock)
+    assert ask(unanswered(requests(3), record), answered, record, clock=clock, concurrency=1).stopped is None
+    assert not unanswered(requests(3), record)
 
 
-def test_failures_between_answers_do_not_stop_the_job(record):
-    model = Scripted(lambda content, number: failure(413) if int(content.split()[1]) % 3 else OK)
-    answers = ask(requests(3 * FAILURES_IN_A_ROW), model, record)
-    assert sum(reply.error is not None for reply in answers.replies.values()) == 2 * FAILURES_IN_A_ROW
+@pytest.mark.parametrize(("reply", "n"), [(DOWN, 10), (failure(503), 10), (failure(429), 50)])
+def test_a_server_that_is_gone_or_overloaded_is_waited_for_so_many_rounds_and_no_question_is_lost(record, reply, n):
+    clock = FakeClock()
+    model = Scripted(lambda content, number: OK if content == "pair 0" else reply, clock=clock)
+    asked = ask(requests(500), model, record, clock=clock, concurrency=1)
+    assert asked.stopped == f"small at there: {reply.error}; no answer after {n} waits"
+    assert len(model.asked) == 1 + n
+    assert clock.now() > 100
+    assert len(unanswered(requests(500), record)) == 499
+
+
+def test_many_failures_at_once_are_one_round(record):
+    clock = FakeClock()
+    model = Scripted(lambda content, number: DOWN if number == 0 else OK, clock=clock)
+    asked = ask(requests(200), model, record, clock=clock, concurrency=200)
+    assert (asked.stopped, len(record)) == (None, 400)
+
+
+def test_a_job_goes_on_with_what_was_never_asked_and_ends_however_many_questions_cannot_be_answered(record):
+    questions = requests(10 * FAILURES_IN_A_ROW)
+    model = Scripted(lambda content, number: failure(400) if int(content.split()[1]) % 3 else OK)
+    for n in (100, len(questions), len(questions)):  # stopped, continued, and once more
+        before = len(model.asked)
+        assert ask(unanswered(questions, record)[:n], model, record).stopped is None
+        assert len(model.asked) - before <= n
+    assert model.asked[100 : len(questions)] == [f"pair {i}" for i in range(100, len(questions))]
+    assert len(unanswered(questions, record)) == sum(i % 3 > 0 for i in range(len(questions)))
+    assert max(Counter(content for content in model.asked if int(content.split()[1]) % 3 == 0).values()) == 1
 
 
 def test_a_request_to_a_model_that_is_not_there_is_refused_before_anything_is_sent(record):
@@ -245,17 +279,17 @@ def test_models_and_endpoints_never_share_an_answer(record):
     models = [Scripted([dataclasses.replace(OK, text=name + where)], name=name, endpoint=where)
               for name in "ab" for where in "xy"]  # fmt: skip
     questions = [question for name in "ab" for where in "xy" for question in requests(2, model=name, endpoint=where)]
-    answers = ask_all(questions, models, record, clock=FakeClock())
+    ask_all(questions, models, record, clock=FakeClock())
     for question in questions:
-        assert answers.replies[question.key].text == question.model + question.endpoint
+        assert record.latest(question.key).text == question.model + question.endpoint
 
 
 def test_it_works_where_an_event_loop_runs_already(record):
     async def notebook():
         return ask(requests(2), Scripted(), record), ask(requests(3), Scripted(), record)
 
-    first, second = asyncio.run(notebook())
-    assert (len(first.replies), len(second.replies), len(record)) == (2, 3, 3)
+    asyncio.run(notebook())
+    assert len(record) == 5
 
 
 def test_progress_counts_up_to_all_requests_with_the_cost_so_far(record):
@@ -287,11 +321,11 @@ def test_a_budget_is_exceeded_by_no_more_than_the_calls_in_flight(tmp_path_facto
         answers = ask(questions, model, record, budget=budget, prices=PRICES, concurrency=concurrency)
         spent = record.spent()
         assert spent <= budget + concurrency * max(max(sizes) - limit, 0)
-        assert (answers.stopped is None) == (len(answers.replies) == len(questions))
+        assert (answers.stopped is None) == (not unanswered(questions, record))
         if max(sizes) <= limit:
             assert spent <= budget
-        rest = ask(questions, model, record, budget=1e9, prices=PRICES)
-        assert (len(rest.replies), rest.stopped) == (len(questions), None)
+        rest = ask(unanswered(questions, record), model, record, budget=1e9, prices=PRICES)
+        assert (unanswered(questions, record), rest.stopped) == ([], None)
     assert len(model.asked) == 15
 
 
@@ -302,22 +336,20 @@ def test_the_budget_holds_for_the_whole_record(record):
     assert 2 <= asked < 10
     assert first.stopped.startswith(f"budget: {110 * asked} of 250 USD are spent")
     before = len(record)
-    ask(requests(10, max_tokens=10), model, record, **options)
+    ask(unanswered(requests(10, max_tokens=10), record), model, record, **options)
     assert len(record) - before == 0
 
 
 def test_a_budget_needs_prices(record):
-    with pytest.raises(ArgumentError, match="budget=5: 'small' at 'there' has no price"):
-        ask(requests(1), Scripted(), record, budget=5, prices=Prices.read())
-    assert ask(requests(1), Scripted(), record, prices=Prices.read()).cost is None
+    for prices in (None, Prices([Price("elsewhere", "*", 1, 1)])):
+        with pytest.raises(ArgumentError, match="budget=5: 'small' at 'there' has no price"):
+            ask(requests(1), Scripted(), record, budget=5, prices=prices)
+        assert ask(requests(1), Scripted(), record, prices=prices).cost is None
 
 
-def test_the_prices_that_come_with_qrowd_are_those_of_local_servers_only():
-    prices = Prices.read()
-    local = [Request(url, "any", ()) for url in ("http://localhost:8000/v1", "http://127.0.0.1:1/v1", "function")]
-    assert [prices.cost(request, Tokens(10**6, 10**6)) for request in local] == [0, 0, 0]
-    assert prices.price(Request("https://api.openai.com/v1", "any", ())) is None
-    assert prices.price(Request("http://localhost.example.com/v1", "any", ())) is None
+def test_a_budget_ends_before_the_requests_that_would_cost_something_have_been_asked(record):
+    unit = Prices([Price("*", "*", 0, 0)])
+    assert ask(requests(3), Scripted(), record, budget=0, prices=unit).stopped is None
 
 
 def test_a_job_is_priced_before_it_is_sent(tmp_path):
@@ -390,9 +422,9 @@ def test_a_server_with_every_trouble_answers_in_the_end(record):
 
     with ModelServer(script) as served:
         model, questions = ChatModel(served.url, "small"), requests(len(TROUBLES), endpoint=served.url)
-        answers = ask(questions, model, record, concurrency=3)
+        ask(questions, model, record, concurrency=3)
         assert served.most <= 3
-    assert [reply.text for reply in answers.replies.values()] == [f"pair {i}" for i in range(len(TROUBLES))]
+    assert [one.text for one in replies(questions, record).values()] == [f"pair {i}" for i in range(len(TROUBLES))]
     assert len(record) == 2 * len(TROUBLES)
 
 
@@ -410,7 +442,7 @@ def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     assert signal.getsignal(signal.SIGINT) is before
     kept = {attempt.request.key for attempt in record.attempts()}
     assert 4 <= len(kept) == len(record) < 100
-    ask(requests(500)[:100], FunctionModel(lambda request: "2", "small", "there"), record)
+    ask(unanswered(requests(500)[:100], record), FunctionModel(lambda request: "2", "small", "there"), record)
     assert len(record) == 100
 
 
@@ -422,14 +454,6 @@ def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
     with pytest.raises(KeyboardInterrupt):
         ask_all(requests(5), [Scripted(script)], record, AskOptions(concurrency=1))
     assert len(record) == 1
-
-
-@pytest.mark.slow
-def test_a_job_that_is_killed_and_started_again_asks_nothing_twice_and_loses_no_answer(tmp_path):
-    kills = 3
-    asked, recorded = kill_and_resume(tmp_path / "judge.sqlite", 150, kills, delay=0.005)
-    assert sorted(recorded) == sorted(f"pair {i}" for i in range(150))  # each once
-    assert len(asked) <= 150 + 8 * kills  # only what was in flight when it was killed
 
 
 # ---- requests that depend on answers

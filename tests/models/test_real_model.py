@@ -14,7 +14,7 @@ import pytest
 from models.conftest import command
 from qrowd.files import read_judgments, read_preferences, read_runs
 from qrowd.judge import Record
-from qrowd.judge.asking import outcomes_in
+from qrowd.judge.asking import answers_in
 from qrowd.judge.outcome import Statuses
 
 pytestmark = pytest.mark.model
@@ -59,9 +59,10 @@ def preferences(ask, collection):
 @pytest.mark.parametrize("job", ["graded", "cut_off", "magnitudes", "preferences"])
 def test_every_question_has_one_status_and_only_ok_makes_judgments(job, request):
     folder = request.getfixturevalue(job)
-    outcomes, unasked = outcomes_in(folder / f"{job}.sqlite")
-    assert not unasked
-    shares = Statuses(tuple(outcomes)).to_frame().drop(columns=["model", "prompt", "questions"])
+    asked = answers_in(folder / f"{job}.sqlite")
+    outcomes = asked.outcomes
+    assert not asked.n_unasked
+    shares = Statuses(outcomes).to_frame().drop(columns=["model", "prompt", "questions"])
     assert shares.sum(axis=1).tolist() == pytest.approx([1] * len(shares))
     values = [value for outcome in outcomes if outcome.status == "ok" for value in outcome.values]
     assert all(not outcome.values for outcome in outcomes if outcome.status != "ok")
@@ -75,10 +76,10 @@ def test_every_question_has_one_status_and_only_ok_makes_judgments(job, request)
 
 
 def test_a_hopeless_assessor_fails_where_no_schema_holds_it(graded, cut_off):
-    shares = Statuses(tuple(outcomes_in(graded / "graded.sqlite")[0])).to_frame().set_index("prompt")
+    shares = Statuses(answers_in(graded / "graded.sqlite").outcomes).to_frame().set_index("prompt")
     assert shares.loc["free", "ok"] < shares.loc["graded", "ok"]
     assert shares["text_missing"].tolist() == [0.25, 0.25]
-    assert {outcome.status for outcome in outcomes_in(cut_off / "cut_off.sqlite")[0]} == {"cut_off"}
+    assert {outcome.status for outcome in answers_in(cut_off / "cut_off.sqlite").outcomes} == {"cut_off"}
 
 
 def test_the_record_says_whether_the_schema_was_sent(graded):
@@ -91,7 +92,7 @@ def test_the_record_says_whether_the_schema_was_sent(graded):
 
 
 def test_units_of_magnitudes_hold_both_check_documents(magnitudes):
-    outcomes = [outcome for outcome in outcomes_in(magnitudes / "magnitudes.sqlite")[0] if outcome.question.unit]
+    outcomes = [outcome for outcome in answers_in(magnitudes / "magnitudes.sqlite").outcomes if outcome.question.unit]
     assert [len(outcome.question.documents) for outcome in outcomes] == [3, 3]
     for outcome, checks in zip(outcomes, ({"kettle1", "kettle3"}, {"leaves1", "leaves3"}), strict=True):
         assert checks < set(outcome.question.documents)
@@ -99,7 +100,7 @@ def test_units_of_magnitudes_hold_both_check_documents(magnitudes):
 
 
 def test_pairs_are_asked_in_both_orders(preferences):
-    asked = [outcome.question.documents for outcome in outcomes_in(preferences / "preferences.sqlite")[0]]
+    asked = [outcome.question.documents for outcome in answers_in(preferences / "preferences.sqlite").outcomes]
     pairs = {("kettle1", "kettle3"), ("leaves1", "leaves2")}
     assert sorted(asked) == sorted(pairs | {(two, one) for one, two in pairs})
 
@@ -109,21 +110,21 @@ def test_after_a_kill_the_same_command_asks_only_what_was_not_answered(served, a
     words = ("--pool", "pool.qrels", "--samples", "3", "--parameter", "temperature=1", "max_tokens=24", "-o", "samples")
     path = collection / "samples.sqlite"
     with subprocess.Popen(command(served, "samples", *words), cwd=collection, stdout=subprocess.DEVNULL) as job:
-        while job.poll() is None and len(answers_in(path)) < 2:
+        while job.poll() is None and len(attempts_in(path)) < 2:
             time.sleep(0.01)
         os.kill(job.pid, signal.SIGKILL)
-    before = answers_in(path)
+    before = attempts_in(path)
     ask("samples", *words)
-    after = answers_in(path)
+    after = attempts_in(path)
     assert 2 <= len(before) < 6
     assert after[: len(before)] == before
     assert len(after) == len({key for key, _ in after}) == 6
-    outcomes = outcomes_in(path)[0]
+    outcomes = answers_in(path).outcomes
     assert sorted(outcome.sample for outcome in outcomes) == [1, 1, 2, 2, 3, 3]
     assert len(read_judgments(collection / "samples")) == sum(outcome.status == "ok" for outcome in outcomes)
 
 
-def answers_in(path):
+def attempts_in(path):
     """(key, time) of each attempt."""
     try:
         with Record(path, read_only=True) as record:
@@ -137,7 +138,7 @@ def test_evaluate_and_the_report_name_the_share_without_an_answer_of_each_system
     evaluated = qrowd("evaluate", *data, cwd=graded)
     table = evaluated.partition("questions to models on the documents of each system")[2].splitlines()
     shares = {line.split()[0]: line.split()[2:4] for line in table[2:5]}
-    runs, outcomes = read_runs(graded / "runs"), outcomes_in(graded / "graded.sqlite")[0]
+    runs, outcomes = read_runs(graded / "runs"), answers_in(graded / "graded.sqlite").outcomes
     lists = runs.to_dict()
     for system in runs.systems:
         of_system = [o for o in outcomes if o.question.documents[0] in lists[system][o.question.topic]]

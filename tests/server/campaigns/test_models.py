@@ -17,7 +17,7 @@ from judging import Clock, created, seeded, small_plan, tables, three_arms, unti
 from qrowd import evaluate
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.judge import AskOptions, FunctionModel, Record
-from qrowd.judge.asking import outcomes_in
+from qrowd.judge.asking import answers_in
 from qrowd.judge.exchange import Price, Prices, Reply
 from qrowd.model.runs import Runs
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
@@ -257,7 +257,7 @@ def test_a_document_of_which_a_model_sees_nothing_is_not_asked(local, tmp_path):
     assert sum(">\nBees & honey.\n\nMore\n</" in content for content in contents) == 1
     assert done.models[0].unanswered == {"text_missing": 1}
     assert sorted(row["document"] for row in rows_of(local)) == ["t0d0", "t0d2"]
-    assert Counter(one.status for one in outcomes_in(tmp_path / "r")[0]) == {"ok": 2, "text_missing": 1}
+    assert Counter(one.status for one in answers_in(tmp_path / "r").outcomes) == {"ok": 2, "text_missing": 1}
 
 
 def test_a_model_with_other_parameters_is_another_assessor_and_the_same_one_goes_on(local, tmp_path):
@@ -293,9 +293,9 @@ def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_p
     log = log_of(local, "unanswered", "cannot_tell", "given_back")
     assert [one.kind for one in log] == [*["unanswered", "cannot_tell"] * 2, "unanswered", "given_back"]
     assert {one.data["status"] for one in log if one.kind == "unanswered"} == {status}
-    outcomes, unasked = outcomes_in(tmp_path / "r")
-    assert {one.status for one in outcomes} == {status}
-    assert not unasked
+    asked = answers_in(tmp_path / "r")
+    assert {one.status for one in asked.outcomes} == {status}
+    assert not asked.n_unasked
     people(seeded(local, clock=Clock(step=30.0)), 1)  # the unit is there for others
     assert {row["assessor"] for row in rows_of(local)} == {"a1"}
 
@@ -370,7 +370,7 @@ def test_the_judgments_are_exactly_the_answers_with_status_ok(tmp_path_factory, 
         asked = Asked()
         asked.answer = lambda request: script[sum(map(ord, request.messages[-1].content)) % len(script)]
         ask_in_campaign(store, "pilot", asked.model, record=folder / "r", max_failures=99)
-        outcomes, _ = outcomes_in(folder / "r")
+        outcomes = answers_in(folder / "r").outcomes
         values = {(one.question.topic, one.question.documents[0]): one.values for one in outcomes if one.status == "ok"}
         rows = {(row["topic"], row["document"]): (row["value"],) for row in rows_of(store, everything=True)}
         assert rows.items() <= values.items()
@@ -474,14 +474,35 @@ def test_whenever_it_is_cut_off_the_same_call_goes_on_and_asks_nothing_twice(ope
     assert asked.most == whole.most == 1
 
 
-def test_an_answer_that_does_not_come_keeps_the_unit_for_the_next_call(local, tmp_path, monkeypatch):
+GONE = Reply(error="ConnectError at there", tokens_in=0, tokens_out=0)
+SPOILT = {
+    "malformed": Reply(error="the answer holds no choices", http_status=200),
+    "page": Reply(error="HTTP 200 with HTML", http_status=200),
+    "late": Reply(timed_out=True, error="no answer within 1 s"),
+    "failed": Reply(error="HTTP 500", http_status=500),
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_an_answer_that_never_comes_gives_its_unit_back_and_the_model_goes_on(local, tmp_path, monkeypatch, kind):
+    created(local, small_plan("preference", topics=2, redundancy=1))
+    monkeypatch.setattr("qrowd.judge.running.FIRST_WAIT", 0)
+    asked = Asked(lambda request: SPOILT[kind] if "Topic 0" in request.messages[-1].content else sensible(request))
+    done = ask_in_campaign(local, "pilot", asked.model, record=tmp_path / "r").models[0]
+    assert (done.completed, done.given_back, done.ended) == (1, 1, "no unit is left for it")
+    assert asked.most <= 4
+    people(seeded(local, clock=Clock(step=30.0)), 1)
+    assert {row["assessor"] for row in rows_of(local, "units") if row["status"] == "completed"} == {
+        "a1", "small+campaign",
+    }  # fmt: skip
+
+
+def test_a_server_that_is_gone_keeps_the_unit_for_the_next_call(local, tmp_path, monkeypatch):
     created(local, small_plan("preference", topics=1, redundancy=1))
-    monkeypatch.setattr("qrowd.judge.running.TRIES", 1)
-    late = Reply(timed_out=True, error="no answer within 1 s")
-    calls = Asked(lambda request: late if len(calls.requests) > 1 else sensible(request))
-    done = ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r").models[0]
-    assert done.ended == "no answer (no answer within 1 s); run the same command again"
-    assert (done.answers, done.given_back) == (1, 0)
+    monkeypatch.setattr("qrowd.judge.running.FIRST_WAIT", 0)
+    calls = Asked(lambda request: GONE if len(calls.requests) > 1 else sensible(request))
+    with pytest.raises(QrowdError, match="ConnectError at there; no answer after 10 waits"):
+        ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r")
     (unit,) = rows_of(local, "units")
     assert unit["status"] == "open"
     calls.answer = sensible

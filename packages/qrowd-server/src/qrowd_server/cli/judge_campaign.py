@@ -38,8 +38,7 @@ def ask(
     from qrowd_server.campaigns.running.models import ask_in_campaign
 
     asked = judge.ask_options(concurrency, budget, prices)
-    currency = asked.prices.currency if asked.prices else ""
-    models = judge.models_of(model, key_from or [], timeout)
+    models, currency = judge.models_of(model, key_from, timeout), asked.currency
     with open_campaigns(database, write=True, beside_server=True, create=False) as store, _counter(currency) as show:
         done = ask_in_campaign(
             store,

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from qrowd.judge.asking import ModelAnswers
     from qrowd.reports.document import Document, Note
 
-
+RecordFile = Annotated[str, typer.Argument(metavar="RECORD", help="Record of qrowd judge ask.")]
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="Folder for the files.")]
 EXAMPLE = {"topic": "[topic]", "description": "[description of the topic]", "narrative": "[narrative of the topic]"}
 
 
@@ -32,8 +33,6 @@ def ask(
     budget: judge_options.Budget = None,
     prices: judge_options.PricesFile = None,
     dry_run: judge_options.DryRun = False,
-    top: Top = None,
-    short_names: ShortNames = False,
     record: judge_options.Record = "judge.sqlite",
     output: Annotated[
         str | None,
@@ -46,7 +45,10 @@ def ask(
         ),
     ] = None,
 ) -> None:
-    """Ask language models to judge documents. Only an answer becomes a judgment."""
+    """Ask language models to judge documents. Only an answer becomes a judgment.
+
+    The exit status is 1 where the same command would ask more, or where no answer is a judgment.
+    """
     from qrowd.reports.judge_tables import JudgingReport
 
     job = questions.plan(runs, depth)
@@ -58,13 +60,21 @@ def ask(
         answers = job.ask(record, options=asked, progress=progress)
     if output is not None:
         _write(answers, output)
-    currency = asked.prices.currency if asked.prices else ""
-    report = JudgingReport(answers.statuses, answers.n_unasked, tuple(_notes(answers, record, currency)))
-    deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), None)
+    notes = tuple(_notes(answers, record, asked.currency))
+    deliver(JudgingReport(answers.statuses, answers.n_unasked, notes).to_document(), None)
+    if not answers.is_complete:
+        raise typer.Exit(1)
+
+
+def export(record: RecordFile, folder: Folder) -> None:
+    """Write the judgments that a record holds, as qrowd judge ask -o does; also while it is written."""
+    from qrowd.judge.asking import answers_in
+
+    _write(answers_in(record), folder)
 
 
 def status(
-    record: Annotated[str, typer.Argument(metavar="RECORD", help="Record of qrowd judge ask.")],
+    record: RecordFile,
     runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
     top: Top = None,
@@ -72,12 +82,11 @@ def status(
     output: Output = None,
 ) -> None:
     """Show the shares of questions without an answer, by model, by topic and by system."""
-    from qrowd.judge.asking import outcomes_in
-    from qrowd.judge.outcome import Statuses
+    from qrowd.judge.asking import answers_in
     from qrowd.reports.judge_tables import JudgingReport
 
-    outcomes, unasked = outcomes_in(record)
-    report = JudgingReport(Statuses(tuple(outcomes), runs.read(None), depth), len(unasked))
+    answers = answers_in(record, runs=runs.read(None), depth=depth)
+    report = JudgingReport(answers.statuses, answers.n_unasked)
     deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), output)
 
 
@@ -97,7 +106,7 @@ def prompts(
 
 
 def write(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Folder for the files.")],
+    folder: Folder,
     questions: judge_options.Questions,
     runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
@@ -139,7 +148,7 @@ def read(
 
     result = read_batches(file, record=record, prices=None if prices is None else Prices.read(prices))
     left_out = {"failures": "failed, and may be asked again", "known": "there already",
-                "foreign": "of other jobs", "broken": "broken"}  # fmt: skip
+                "foreign": "of other jobs", "broken": "broken", "waiting": "still to come"}  # fmt: skip
     counts = {words: getattr(result, name) for name, words in left_out.items()}
     notes = [Note("lines", f"{n} {words}") for words, n in counts.items() if n]
     sentence = f"{count(result.answers, 'answer')} came into the record."
@@ -170,9 +179,7 @@ def _notes(answers: ModelAnswers, record: str, currency: str) -> Iterator[Note]:
     if answers.cost is not None:
         yield Note("cost", f"{answers.cost:.4g} {currency}")
     if answers.statuses.n_failed:
-        yield Note(
-            "failures", "make no judgment; errors and timeouts are asked again by the same command, others by --again"
-        )
+        yield Note("failures", "errors and timeouts are asked again by the same command, others by --again")
     yield Note("record", record)
 
 
@@ -240,5 +247,6 @@ def answer_of(prompt: Prompt) -> str:
     return value + place + (f"; the judgment is {answer.judgment}" if answer.judgment else "")
 
 
-judge = command_group("Ask language models to judge, and show what became of each question.", ask, status, prompts)
+HELP = "Ask language models to judge, and show what became of each question."
+judge = command_group(HELP, ask, status, export, prompts)
 judge.add_typer(command_group("Write batch files of requests, and read the answers.", write, read), name="batch")

@@ -88,12 +88,12 @@ Parameters = Annotated[
     ),
 ]
 KeyFrom = Annotated[
-    list[str] | None,
+    str | None,
     option(
-        help="Environment variables that hold the keys: VARIABLE, or HOST=VARIABLE for each of several hosts.",
+        help="Environment variable that holds the key of the only server.",
         panel="Models",
-        metavar="VARIABLES",
-        show_default="OPENAI_API_KEY for OpenAI",
+        metavar="VARIABLE",
+        show_default="QROWD_KEY_HOST, or the provider's own",
     ),
 ]
 Timeout = Annotated[float, option(help="Seconds to wait for a whole answer.", panel="Models", min=1)]
@@ -162,7 +162,7 @@ class Questions:
             read_topic_texts(self.topics),
             read_document_texts(self.documents, labels=labels),
             pooled,
-            models_of(self.model, self.key_from or [], self.timeout),
+            models_of(self.model, self.key_from, self.timeout),
             self.prompt or ["graded"],
             n_samples=self.samples,
             depth=depth,
@@ -220,23 +220,14 @@ def items_of(path: str) -> dict[str, list[str]]:
     return items
 
 
-def models_of(texts: list[str], key_from: list[str], timeout: float) -> list[Any]:
+def models_of(texts: list[str], key_from: str | None, timeout: float) -> list[Any]:
     """The models of URL#NAME and FILE.py:FUNCTION. A key goes to the server that it is for, and to no other."""
     from qrowd.judge.chat import host_of, model_at
 
     hosts = {host_of(text.partition("#")[0]) for text in texts if "#" in text}
-    variables = key_variables(hosts, key_from)
-    return [model_at(text, keys=variables, timeout=timeout) if "#" in text else _function(text) for text in texts]
-
-
-def key_variables(hosts: set[str], key_from: list[str]) -> dict[str, str]:
-    """{host: environment variable} of VARIABLE and HOST=VARIABLE; of no other host than these."""
-    variables = dict(text.rpartition("=")[::2] for text in key_from)
-    if "" in variables and len(hosts) > 1:
-        raise ArgumentError(f"--key-from {variables['']}: there are {len(hosts)} servers; say which: HOST=VARIABLE")
-    if strange := sorted(set(variables) - hosts - {""}):
-        raise ArgumentError(f"--key-from {strange[0]}={variables[strange[0]]}: no model is at this host")
-    return {host: variable for host in hosts if (variable := variables.get(host, variables.get("")))}
+    if key_from is not None and len(hosts) != 1:
+        raise ArgumentError(f"--key-from {key_from}: there are {len(hosts)} servers; set QROWD_KEY_HOST for each")
+    return [model_at(text, key_from, timeout) if "#" in text else _function(text) for text in texts]
 
 
 def _function(text: str) -> Any:
@@ -276,10 +267,9 @@ def asking(record: str, options: AskOptions) -> Iterator[Callable[[int, int, flo
     """A bar of the questions with their cost so far; after Ctrl-C the line that says how to go on."""
     from qrowd.cli.progress import progress
 
-    prices = options.prices
     try:
         with progress("asking") as advance:
-            yield lambda done, total, cost: advance(done, total, f"{cost:.4g} {prices.currency}" if prices else "")
+            yield lambda done, total, cost: advance(done, total, f"{cost:.4g} {options.currency}" if cost else "")
     except KeyboardInterrupt:
         raise Interrupted(f"the answers so far are in {record}; the same command asks the rest") from None
 
@@ -288,7 +278,7 @@ def show_estimate(job: Job, options: AskOptions, record: str, *, batch: bool = F
     """Print what a job will cost; in batch files where `batch` says so."""
     from qrowd.judge.exchange import Prices
 
-    estimate = job.estimate(options.prices or Prices.read(), record=record, again=options.again, batch=batch)
+    estimate = job.estimate(options.prices or Prices(()), record=record, again=options.again, batch=batch)
     cost = "unknown" if estimate.cost is None else f"about {estimate.cost:.4g} {estimate.currency}"
     typer.echo(
         f"{estimate.requests:,} requests, about {estimate.tokens_in:,} tokens sent and at most {estimate.tokens_out:,} "

@@ -6,9 +6,10 @@ is never read. The text is read in this order; the first form that it has decide
 1. one JSON object with the keys of the prompt, each once, and perhaps an explanation; it may stand in a Markdown code
    fence and after a few set phrases such as "Here is my answer:";
 2. where one value is asked for: the value alone, or after its name; where several: a line `key: value` for each;
-3. the last line, if it begins with the prompt's marker and the marker stands nowhere else.
+3. what follows the prompt's marker, if that stands once, on the last line.
 
-The forms are closed lists. A value with other text beside it is refused, since that text may take it back.
+The forms are closed lists. A value with other text behind it, or without a marker beside it, is refused, since that
+text may take it back. A text without a value that begins as refusals do is a refusal.
 The table of docs/prompts.md says what becomes of which answer.
 """
 
@@ -65,6 +66,14 @@ NEGATIVE = {"not", "irrelevant", "unrelated"}
 WEAK = {"partial", "partially", "partly", "somewhat", "marginally", "slightly"}
 STRONG = {"perfect", "perfectly", "high", "highly", "very", "full", "fully", "exact", "complete", "completely"}
 COMMENTS = {"relevant", "relevance", "related", "match", "mostly", "fairly", "moderately"} | NEGATIVE | WEAK | STRONG
+NEGATION = re.compile(r"\b(?:no|not|never|cannot|can['\u2019]t|won['\u2019]t)(?: \w+){0,2}[ \"'*(]*$", re.IGNORECASE)
+REFUSAL = re.compile(  # "I'm sorry, but I can't rate this", "As an AI I am unable to judge it"
+    r"(?:(?:(?:i['\u2019]m |i am )?(?:so |very )?sorry|i apologi[sz]e|unfortunately|no)[,.!:]? +(?:but +)?)?"
+    r"(?:as an? (?:\w+ ){0,3}?\w+,? +)?i(?:['\u2019]m| am)? "
+    r"(?:can(?:not| not|['\u2019]t)|unable to|not able to|won['\u2019]t|will not|(?:must )?decline to)(?: \w+)? "
+    r"(?:answer|assess|assist|comply|decide|do|engage|evaluate|fulfil+|give|grade|help|judge|process|provide|rate)\b",
+    re.IGNORECASE,
+)
 LONGEST_PREAMBLE = 100  # characters
 LONGEST_VALUE = 60  # characters; whatever is longer is no number that a scale has
 
@@ -113,6 +122,8 @@ def read_reply(reply: Reply, prompt: Prompt, *, n_values: int = 1) -> Reading:
     try:
         values = values_of(text, prompt, n_values)
     except NoValueError as error:
+        if error.status == "unparsable" and REFUSAL.match(text):
+            return Reading("refused", detail="the text is a refusal")
         return Reading(error.status, detail=str(error))
     return Reading("ok", values)
 
@@ -133,10 +144,10 @@ def how_it_ended(reply: Reply) -> Reading | None:
         return Reading("timeout", detail=reply.error or "no answer in time")
     if reply.error is not None:
         return Reading("error", detail=reply.error)
+    if reply.refusal:  # a content filter's has an HTTP status of its own
+        return Reading("refused", detail="the model refused")
     if reply.http_status is not None and not 200 <= reply.http_status < 300:
         return Reading("error", detail=f"HTTP status {reply.http_status}")
-    if reply.refusal:
-        return Reading("refused", detail="the model refused")
     for status, reasons in ENDINGS.items():
         if reason in reasons:
             return Reading(status, detail=f"finish reason {reason}")
@@ -176,12 +187,13 @@ def values_of(text: str, prompt: Prompt, n_values: int) -> tuple[float, ...]:
         if len(lines) != len(keys):
             raise NoValueError(f"expected {len(keys)} values")
         return tuple(value_of_line(line.strip(), key, prompt) for line, key in zip(lines, keys, strict=True))
-    marker = prompt.answer.marker
-    if marker is not None and marker.lower() in text.lower():
-        last = unwrapped(text.splitlines()[-1].strip())
-        if text.lower().count(marker.lower()) > 1 or not last.lower().startswith(marker.lower()):
-            raise NoValueError(f"{marker!r} does not stand once, at the beginning of the last line")
-        return (text_value(unwrapped(last[len(marker) :].strip()), prompt),)
+    if prompt.answer.marker is not None:
+        marker = re.compile(r"(?<!\w)" + re.escape(prompt.answer.marker), re.IGNORECASE)
+        if n := len(marker.findall(text)):
+            before, *after = marker.split(unwrapped(text.splitlines()[-1].strip()))
+            if n > 1 or not after or NEGATION.search(before):
+                raise NoValueError(f"{prompt.answer.marker!r} does not stand once, on the last line, as a statement")
+            return (text_value(unwrapped(after[0].strip()), prompt),)
     text = unwrapped(text)
     label, colon, value = text.partition(":")
     if colon and plain(label) in keys:

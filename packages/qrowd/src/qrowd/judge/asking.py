@@ -41,25 +41,9 @@ from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.paths import PathLike
 
+FAILED: tuple[Status, ...] = ("error", "timeout")  # no answer came, so the same command asks again
 SEVERAL = ("magnitude", "preference")  # forms that ask about several documents at once
 
-_TABLES = (
-    "CREATE TABLE IF NOT EXISTS prompts (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL)",
-    """CREATE TABLE IF NOT EXISTS questions (
-    job INTEGER NOT NULL,
-    key TEXT NOT NULL,       -- of the request; empty where a text was missing
-    topic TEXT NOT NULL,
-    documents TEXT NOT NULL, -- JSON
-    unit TEXT NOT NULL,
-    endpoint TEXT NOT NULL,
-    model TEXT NOT NULL,
-    prompt TEXT NOT NULL,
-    sample INTEGER NOT NULL,
-    n_values INTEGER NOT NULL,
-    missing TEXT NOT NULL,
-    parameters TEXT NOT NULL -- JSON
-)""",
-)
 _COLUMNS = "key, topic, documents, unit, endpoint, model, prompt, sample, n_values, missing, parameters"
 
 
@@ -121,6 +105,12 @@ class ModelAnswers(Result):
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
         return self.statuses._tables()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the same command would ask nothing more, and some answer is a judgment."""
+        statuses = {outcome.status for outcome in self.outcomes}
+        return not self.n_unasked and "ok" in statuses and statuses.isdisjoint(FAILED)
+
     def frames(self) -> dict[str, Any]:
         """{assessor: data frame} of the judgments or preferences, as `qrowd judge ask -o` writes them.
 
@@ -153,8 +143,8 @@ class Job:
 
     @property
     def requests(self) -> list[Request]:
-        """The requests of all questions whose texts are there."""
-        return [asking.request for asking in self.askings if asking.request is not None]
+        """The distinct requests of all questions whose texts are there."""
+        return list({asking.key: asking.request for asking in self.askings if asking.request is not None}.values())
 
     def estimate(
         self, prices: Prices, *, record: PathLike | None = None, again: Collection[Status] = (), batch: bool = False
@@ -167,26 +157,25 @@ class Job:
         return prices.estimate(requests, batch=batch)
 
     def open_requests(self, record: Record, *, again: Collection[Status] = ()) -> list[Request]:
-        """The requests that the record does not answer. again : statuses of answers that do not count."""
-        still_open = list[Request]()
+        """The requests that the record does not answer, those that have failed last.
+
+        again : statuses of answers that do not count.
+        """
+        waiting, failed = list[Request](), list[Request]()
         for key, asking in {one.key: one for one in self.askings}.items():
             if asking.request is None:
                 continue
-            reply = record.last(key)
-            outcome = asking.outcome(reply)
-            if reply is None or (outcome is not None and outcome.status in again):
-                still_open.append(asking.request)
-        return still_open
+            outcome = asking.outcome(record.latest(key))
+            if outcome is None:
+                waiting.append(asking.request)
+            elif outcome.status in (*FAILED, *again):
+                failed.append(asking.request)
+        return waiting + failed
 
-    def answers(
-        self, replies: Mapping[str, Reply], *, cost: float | None = None, stopped: str | None = None
-    ) -> ModelAnswers:
-        """The answers in these replies, by the keys of their requests."""
-        outcomes = []
-        for asking in self.askings:
-            outcome = asking.outcome(replies.get(asking.key))
-            if outcome is not None:
-                outcomes.append(outcome)
+    def answers(self, record: Record, *, cost: float | None = None, stopped: str | None = None) -> ModelAnswers:
+        """What the record holds of the questions."""
+        asked = [asking.outcome(record.latest(asking.key)) for asking in self.askings]
+        outcomes = [outcome for outcome in asked if outcome is not None]
         scales = {asking.prompt.id: scale_of(asking.prompt) for asking in self.askings}
         return ModelAnswers(
             tuple(outcomes),
@@ -204,9 +193,12 @@ class Job:
         """Ask what the record does not answer. Options: those of `ask_models`."""
         with Record(record) as attempts:
             write_askings(attempts, self.askings)
-            again = {request.key for request in self.open_requests(attempts, again=options.again)}
-            answers = ask_all(self.requests, self.models, attempts, options, again=again, progress=progress)
-        return self.answers(answers.replies, cost=answers.cost, stopped=answers.stopped)
+            requests = self.open_requests(attempts, again=options.again)
+            asked = ask_all(requests, self.models, attempts, options, progress=progress)
+            answers = self.answers(attempts, cost=asked.cost, stopped=asked.stopped)
+        if asked.error is not None and {one.status for one in answers.outcomes} <= {*FAILED, "text_missing"}:
+            raise asked.error
+        return answers
 
 
 def ask_models(
@@ -252,7 +244,7 @@ def ask_models(
     ArgumentError
         A model or prompt that there is not; prompts of several forms; magnitudes without check documents.
     QrowdError
-        A server that refuses everything; what has been answered is in the record.
+        A server that refuses everything, and no question has an answer. Where some have, `stopped` says the reason.
     """
     job = plan_job(topics, documents, pool, models, prompts, **questions)
     return job.ask(record, options=options, progress=progress)
@@ -404,8 +396,6 @@ def write_askings(record: Record, askings: Iterable[Asking]) -> None:
         about = asking.endpoint, asking.model, asking.prompt.sha256, asking.sample, asking.n_values, asking.missing
         rows.append((asking.key, asking.question.topic, documents, asking.question.unit, *about, asking.parameters))
     with record.transaction() as database:
-        for table in _TABLES:
-            database.execute(table)
         job = database.execute("SELECT coalesce(max(job), 0) FROM questions").fetchone()[0]
         last = database.execute(f"SELECT {_COLUMNS} FROM questions WHERE job = ? ORDER BY rowid", (job,))
         if last.fetchall() != rows:
@@ -437,8 +427,8 @@ def read_askings(path: PathLike) -> list[Asking]:
     return list(askings.values())
 
 
-def outcomes_in(path: PathLike) -> tuple[list[Outcome], list[Asking]]:
-    """What became of the questions of a record, and those that have not been asked yet.
+def answers_in(path: PathLike, *, runs: Runs | None = None, depth: int = DEPTH) -> ModelAnswers:
+    """What a record holds of the questions of all its jobs, also while they are asked.
 
     Raises
     ------
@@ -446,10 +436,7 @@ def outcomes_in(path: PathLike) -> tuple[list[Outcome], list[Asking]]:
         A file that is missing or no such record.
     """
     with Record(path, read_only=True) as record:
-        askings = read_askings(path)
-        outcomes = [asking.outcome(record.latest(asking.key)) for asking in askings]
-    unasked = [asking for asking, outcome in zip(askings, outcomes, strict=True) if outcome is None]
-    return [outcome for outcome in outcomes if outcome is not None], unasked
+        return Job(tuple(read_askings(path)), (), runs, depth).answers(record)
 
 
 def _prompt(text: str) -> Prompt:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd.files import write_whole
+from qrowd.files import new_folder, write_whole
 from qrowd.judge.asking import Job, write_askings
 from qrowd.judge.chat import PATH, ChatModel, body, read_body
 from qrowd.judge.exchange import Prices, Reply, Request, Status, tokens_of
@@ -26,7 +26,6 @@ from qrowd.paths import PathLike
 MOST_REQUESTS = 50_000  # of a file, and MOST_BYTES: OpenAI's limits
 MOST_BYTES = 200 * 10**6
 URL = "/v1" + PATH
-TABLE = "CREATE TABLE IF NOT EXISTS batch_requests (key TEXT PRIMARY KEY, request TEXT NOT NULL)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class ReadBatches(Result):
 
     answers : that came into the record. failures : lines that say why a request has no answer; it may be asked again.
     known : lines that the record holds already. foreign : answers to requests that this record did not write. broken :
-    lines in another form.
+    lines in another form. waiting : requests of the record's batches of which no line has come yet.
     """
 
     answers: int = 0
@@ -61,6 +60,7 @@ class ReadBatches(Result):
     known: int = 0
     foreign: int = 0
     broken: int = 0
+    waiting: int = 0
 
 
 def write_batches(job: Job, folder: PathLike, *, record: PathLike, again: Collection[Status] = ()) -> WrittenBatches:
@@ -73,22 +73,18 @@ def write_batches(job: Job, folder: PathLike, *, record: PathLike, again: Collec
     ArgumentError
         A model that is a function.
     FileError
-        The folder has files of requests already.
+        The folder is not empty.
     """
     for model in job.models:
         if not isinstance(model, ChatModel):
             raise ArgumentError(f"models: {model.name} is a function; only models of a server, URL#NAME, have batches")
-    folder = Path(folder)
-    if folder.is_dir() and (written := sorted(folder.glob("*.jsonl"))):
-        raise FileError(written[0], "is there already; read its answers, or remove it, before others are written")
+    folder = new_folder(folder)
     with Record(record) as attempts:
         write_askings(attempts, job.askings)
         requests = job.open_requests(attempts, again=again)
         with attempts.transaction() as database:
-            database.execute(TABLE)
             rows = ((request.key, request_text(request)) for request in requests)
             database.executemany("INSERT OR IGNORE INTO batch_requests VALUES (?, ?)", rows)
-    folder.mkdir(parents=True, exist_ok=True)
     parts = _parts(folder, requests)
     for path, (_, lines) in parts.items():
         write_whole(path, lines)
@@ -152,7 +148,8 @@ def read_batches(files: Sequence[PathLike], *, record: PathLike, prices: Prices 
                     counts[_enter(attempts, line, prices)] += 1
                 if counts["foreign"] + counts["broken"] - before == len(lines):
                     raise FileError(path, f"none of its {len(lines):,} lines answers a request of {record}")
-    return ReadBatches(**counts)
+        waiting = attempts.rows("SELECT count(*) FROM batch_requests WHERE key NOT IN (SELECT key FROM attempts)")
+    return ReadBatches(**counts, waiting=waiting[0][0])
 
 
 def _lines(path: PathLike) -> list[bytes]:

@@ -1,6 +1,6 @@
 """Models: behind the OpenAI-compatible `chat/completions`, which providers and local servers speak, and functions.
 
-Whatever a server does becomes a `Reply`; only a missing package and a wrong URL are raised.
+Whatever a server does becomes a `Reply`; only a missing package and a wrong URL are raised, when a model is made.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.judge.exchange import Model, Reply, Request
+from qrowd.judge.exchange import MOST_TOKENS, Model, Reply, Request
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,7 +34,9 @@ KEYS = {  # the environment variables in which users of these servers keep their
     "generativelanguage.googleapis.com": "GEMINI_API_KEY",
     "openrouter.ai": "OPENROUTER_API_KEY",
 }
+LOCAL = ("localhost", "127.0.0.1", "::1")  # hosts that no proxy is asked for
 PATH = "/chat/completions"
+TIMEOUT = 120.0  # seconds
 LONGEST_BODY = 16 * 2**20  # bytes of one answer
 SHORTEST_SECRET = 6  # characters; servers without keys are given words such as "none"
 EXPECTED = "expected URL#NAME, as in http://localhost:8000/v1#qwen3"
@@ -59,13 +62,17 @@ class ChatModel:
         The URL is none of http or https, or holds a name, a password or a query.
     """
 
-    def __init__(self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = 120.0) -> None:
+    def __init__(
+        self, url: str, name: str, *, key_from_environment: str | None = None, timeout: float = TIMEOUT
+    ) -> None:
         self.endpoint, self.name, self.timeout = _endpoint(url), name, timeout
         host = host_of(self.endpoint)
         own_variable = "QROWD_KEY_" + re.sub(r"\W", "_", host, flags=re.ASCII).upper()
         self.key_from_environment = key_from_environment or KEYS.get(host) or own_variable
         self._needs_key = key_from_environment is not None or host in KEYS
         self._sends_schema = True
+        if find_spec("httpx2") is None:
+            raise QrowdError("asking a model behind a URL needs httpx2; pip install 'qrowd[judge]'")
         self._client: httpx2.AsyncClient | None = None
         self._url: httpx2.URL | str = self.endpoint + PATH
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -140,22 +147,18 @@ class ChatModel:
         """The client of the running loop."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
-            try:
-                import httpx2
-            except ModuleNotFoundError:
-                words = "asking a model behind a URL needs httpx2; pip install 'qrowd[judge]'"
-                raise QrowdError(words) from None
+            import httpx2
+
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
             self._url = httpx2.URL(self.endpoint + PATH)  # parsed once
-            self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, follow_redirects=False)
+            proxies = host_of(self.endpoint) not in LOCAL  # those of the environment
+            self._client = httpx2.AsyncClient(limits=limits, timeout=self.timeout, trust_env=proxies)
             self._loop = loop
         return self._client
 
 
-def model_at(text: str, *, keys: Mapping[str, str] | None = None, timeout: float = 120.0) -> ChatModel:
-    """The model of URL#NAME.
-
-    keys : {host: environment variable that holds its key}. timeout : of `ChatModel`.
+def model_at(text: str, key_from: str | None = None, timeout: float = TIMEOUT) -> ChatModel:
+    """The model of URL#NAME. key_from, timeout : those of `ChatModel`.
 
     Raises
     ------
@@ -165,7 +168,7 @@ def model_at(text: str, *, keys: Mapping[str, str] | None = None, timeout: float
     url, _, name = text.partition("#")
     if not name or not url.startswith(("http://", "https://")):
         raise ArgumentError(f"models: {text!r}: {EXPECTED}")
-    return ChatModel(url, name, key_from_environment=(keys or {}).get(host_of(url)), timeout=timeout)
+    return ChatModel(url, name, key_from_environment=key_from, timeout=timeout)
 
 
 def host_of(url: str) -> str:
@@ -213,11 +216,10 @@ def read_body(raw: str, status: int) -> Reply:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         return replace(reply, error="the answer holds no choices")
-    text, thoughts = _parts(message.get("content"))
     return replace(
         reply,
-        text=text,
-        reasoning=_string(message, "reasoning_content") or _string(message, "reasoning") or thoughts,
+        text=_text_of(message.get("content")),
+        reasoning=_string(message, "reasoning_content") or _string(message, "reasoning"),
         refusal=_string(message, "refusal"),
         finish_reason=_string(choice, "finish_reason"),
     )
@@ -247,7 +249,7 @@ def _usage(content: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(usage, dict):
         return {}
     values = {name: usage.get(theirs) for name, theirs in counts.items()}
-    return {name: n for name, n in values.items() if isinstance(n, int) and not isinstance(n, bool) and n >= 0}
+    return {name: n for name, n in values.items() if type(n) is int and 0 <= n <= MOST_TOKENS}
 
 
 def _string(content: Mapping[str, Any], name: str) -> str | None:
@@ -255,16 +257,12 @@ def _string(content: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _parts(content: object) -> tuple[str | None, str | None]:
-    """(text, thoughts) of a message: a string, or a list of typed parts."""
-    if isinstance(content, str):
-        return content, None
-    if not isinstance(content, list):
-        return None, None
-    parts = [part for part in content if isinstance(part, dict)]
-    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    thoughts = [json.dumps(part["thinking"]) for part in parts if part.get("thinking")]
-    return "".join(texts) if texts else None, " ".join(thoughts) or None
+def _text_of(content: object) -> str | None:
+    """The text of a message: a string, or a list of typed parts, of which those of thoughts have none."""
+    if isinstance(content, list):
+        texts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
+        return "".join(texts) if texts else None
+    return content if isinstance(content, str) else None
 
 
 def without_key(text: str, key: str) -> str:
@@ -303,9 +301,9 @@ def _endpoint(url: str) -> str:
 class FunctionModel:
     """A function of a `Request` that returns the text of the answer, or a `Reply`.
 
-    A function that is not async runs in threads, as many at once as requests are in flight. What it raises becomes an
-    error of that request, which is tried again where it is an OSError, as those of connections and timeouts are; only
-    the name of the exception is kept, since its message may hold a key.
+    It runs in threads, as many at once as requests are in flight; what an async function returns is awaited. What it
+    raises becomes an error of that request, which is tried again where it is an OSError, as those of connections and
+    timeouts are; only the name of the exception is kept, since its message may hold a key.
 
     >>> model = FunctionModel(lambda request: "2", name="two")
     """
@@ -318,12 +316,9 @@ class FunctionModel:
         """Call the function once; what it raises becomes an error of the reply."""
         start = time.monotonic()
         try:
-            if inspect.iscoroutinefunction(self.function):
-                answer = await self.function(request)
-            else:
-                answer = await asyncio.to_thread(self.function, request)
-                if inspect.isawaitable(answer):
-                    answer = await answer
+            answer: Any = await asyncio.to_thread(self.function, request)
+            if inspect.isawaitable(answer):
+                answer = await answer
         except Exception as error:
             return Reply(
                 error=f"{type(error).__name__} in the function",

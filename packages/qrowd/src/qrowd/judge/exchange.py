@@ -120,7 +120,7 @@ class Model(Protocol):
 
 CHARACTERS_PER_TOKEN = 4  # a usual figure for English; other languages and scripts have fewer
 ANSWER_TOKENS = 256  # expected of an answer whose request states no limit
-EXAMPLE = Path(__file__).with_name("prices.toml")
+MOST_TOKENS = 10**7  # of one request; a server that counts more, or less than none, is not believed
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,6 @@ class Tokens:
 
     tokens_in: int = 0
     tokens_out: int = 0
-
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
 
 @dataclass(frozen=True)
@@ -172,8 +169,8 @@ class Prices:
     currency: str = "USD"
 
     @classmethod
-    def read(cls, path: str | PathLike[str] = EXAMPLE) -> Prices:
-        """Read a TOML file; by default the example in this package, where only local servers have a price: 0.
+    def read(cls, path: str | PathLike[str]) -> Prices:
+        """Read a TOML file, as docs/judge.md describes it.
 
         Raises
         ------
@@ -186,9 +183,9 @@ class Prices:
             raise FileError(path, f"cannot be read ({error.strerror})") from None
         except ValueError as error:
             raise FileError(path, f"is not TOML: {error}") from None
-        entries = content.get("prices", [])
+        entries = content.get("prices")
         if not isinstance(entries, list):
-            raise FileError(path, "expected tables [[prices]]")
+            raise FileError(path, "expected tables [[prices]] with endpoint, model, input and output")
         return cls(
             tuple(_price(path, n, entry) for n, entry in enumerate(entries, 1)), str(content.get("currency", ""))
         )
@@ -210,15 +207,17 @@ class Prices:
 
     def estimate(self, requests: Iterable[Request], *, batch: bool = False) -> Estimate:
         """What requests will cost, without sending them; for --dry-run."""
-        total, cost, count, unpriced = Tokens(), 0.0, 0, dict[tuple[str, str], None]()
-        for request in requests:
-            expected = expected_tokens(request)
-            one = self.cost(request, expected, batch=batch)
-            total, count, cost = total + expected, count + 1, cost + (one or 0.0)
-            if one is None:
-                unpriced[request.endpoint, request.model] = None
+        expected = [(request, expected_tokens(request)) for request in requests]
+        costs = [self.cost(request, tokens, batch=batch) for request, tokens in expected]
+        models = ((request.endpoint, request.model) for request, _ in expected)
+        unpriced = tuple({model: None for model, cost in zip(models, costs, strict=True) if cost is None})
         return Estimate(
-            count, total.tokens_in, total.tokens_out, None if unpriced else cost, self.currency, tuple(unpriced)
+            len(expected),
+            sum(tokens.tokens_in for _, tokens in expected),
+            sum(tokens.tokens_out for _, tokens in expected),
+            None if unpriced else sum(cost or 0.0 for cost in costs),
+            self.currency,
+            unpriced,
         )
 
 
@@ -232,8 +231,8 @@ def expected_tokens(request: Request) -> Tokens:
 def tokens_of(request: Request, reply: Reply) -> Tokens:
     """Tokens that an attempt took, failed or not.
 
-    As the server counts them. Where it does not: characters / 4 of what was sent and received if the server may have
-    worked on it, as after a timeout or a broken answer; none if it refused the request (HTTP 4xx, 5xx).
+    As the server counts them, where it does so credibly. Otherwise characters / 4 of what was sent and received if the
+    server may have worked on it, as after a timeout or a broken answer; none if it refused the request (HTTP 4xx, 5xx).
     """
     if reply.tokens_in is not None and reply.tokens_out is not None:
         return Tokens(reply.tokens_in, reply.tokens_out)

@@ -23,7 +23,7 @@ VERSION = 1
 APPLICATION = 0x71726A64  # "qrjd": marks the file as one of these
 
 _TABLES = """
-CREATE TABLE attempts (
+CREATE TABLE IF NOT EXISTS attempts (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL,      -- SHA-256 of the request
     request TEXT NOT NULL,  -- JSON
@@ -32,9 +32,27 @@ CREATE TABLE attempts (
     time REAL NOT NULL,     -- seconds since 1970, when the reply had come
     cost REAL               -- in the currency of the prices; NULL where no price was stated
 );
-CREATE INDEX attempts_by_key ON attempts (key, id);
-CREATE TRIGGER attempts_stay BEFORE UPDATE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
-CREATE TRIGGER attempts_remain BEFORE DELETE ON attempts BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
+CREATE INDEX IF NOT EXISTS attempts_by_key ON attempts (key, id);
+CREATE TRIGGER IF NOT EXISTS attempts_stay BEFORE UPDATE ON attempts
+BEGIN SELECT RAISE(ABORT, 'attempts are never changed'); END;
+CREATE TRIGGER IF NOT EXISTS attempts_remain BEFORE DELETE ON attempts
+BEGIN SELECT RAISE(ABORT, 'attempts are never deleted'); END;
+CREATE TABLE IF NOT EXISTS prompts (sha256 TEXT PRIMARY KEY, content TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS questions (
+    job INTEGER NOT NULL,
+    key TEXT NOT NULL,       -- of the request; empty where a text was missing
+    topic TEXT NOT NULL,
+    documents TEXT NOT NULL, -- JSON
+    unit TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    prompt TEXT NOT NULL,
+    sample INTEGER NOT NULL,
+    n_values INTEGER NOT NULL,
+    missing TEXT NOT NULL,
+    parameters TEXT NOT NULL -- JSON
+);
+CREATE TABLE IF NOT EXISTS batch_requests (key TEXT PRIMARY KEY, request TEXT NOT NULL);
 """
 
 
@@ -116,25 +134,14 @@ class Record:
             raise self._unwritable(error) from None
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """The rows of a query on another table of the file; none where there is no such table."""
-        try:
-            return self._database.execute(query, values).fetchall()
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return []
-            raise
+        """The rows of a query."""
+        return self._database.execute(query, values).fetchall()
 
     def _unwritable(self, error: sqlite3.Error) -> FileError:
         return FileError(self.path, f"the record cannot be written ({error}); make room, then go on")
 
-    def last(self, key: str) -> Reply | None:
-        """The latest complete reply to a request; None where it has none, so that it is to be asked."""
-        query = "SELECT reply FROM attempts WHERE key = ? AND status = 'complete' ORDER BY id DESC LIMIT 1"
-        row = self._database.execute(query, (key,)).fetchone()
-        return None if row is None else _reply(row[0])
-
     def latest(self, key: str) -> Reply | None:
-        """The reply of the latest attempt, complete or not; None where the request was never sent."""
+        """The latest complete reply to a request, or else the latest of all; None where it was never sent."""
         query = "SELECT reply FROM attempts WHERE key = ? ORDER BY status = 'complete' DESC, id DESC LIMIT 1"
         row = self._database.execute(query, (key,)).fetchone()
         return None if row is None else _reply(row[0])
@@ -187,7 +194,7 @@ def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection, path: Path, read_only: bool) -> None:
-    """Check whose file this is; write the tables into an empty one in one transaction."""
+    """Check whose file this is; write the tables that it lacks in one transaction."""
     application = database.execute("PRAGMA application_id").fetchone()[0]
     tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and application != APPLICATION:
@@ -201,9 +208,8 @@ def _prepare(database: sqlite3.Connection, path: Path, read_only: bool) -> None:
         return
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, a power cut the last moments
-    if not tables:
-        marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-        database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
+    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
 
 
 def _hold(path: Path) -> sqlite3.Connection:

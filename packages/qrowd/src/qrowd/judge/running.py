@@ -1,39 +1,59 @@
-"""Requests are sent, each until it is answered, and every attempt is recorded before the next takes its place.
+"""Requests are sent until they are answered or given up, and every attempt is recorded before the next is made.
 
-What has a complete reply in the record is not sent again, so a job that was killed, interrupted or stopped goes on when
-it is started again.
+A request waits, is answered, or has failed; whether an answer can be read is another matter (`qrowd.judge.answers`).
+What failed is tried again behind all requests that wait, after a wait in which its place serves others, and as often as
+`tries` says. A job ends early where its server gives no answer at all. What has an answer in the record is not sent
+again, so a job that was killed, interrupted or stopped goes on when it is started again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from random import Random
 
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.judge.exchange import Model, Prices, Reply, Request, Status, Tokens, expected_tokens, tokens_of
 from qrowd.judge.record import Record, is_complete
 
-TRIES = 6  # attempts at one request that fail, rate limits apart
-UNREACHED_TRIES = 3  # of a server that has never been reached: it does not run, or the URL is wrong
-RATE_LIMITED_TRIES = 50
 FIRST_WAIT = 1.0  # seconds, doubled with each failure
 LONGEST_WAIT = 60.0
 LONGEST_REQUESTED_WAIT = 3600.0  # seconds; a server that asks for more stops the job
-FAILURES_IN_A_ROW = 20  # requests of one server given up with no answer between them: it is down, or all are wrong
-FATAL = {401: "check the key", 402: "the account has no credit", 403: "check the key", 404: "check URL and model"}
+UNREACHED_ROUNDS = 3  # without a connection to a server that was never reached: it does not run, or the URL is wrong
+FAILURES_IN_A_ROW = 50  # requests asked for the first time, beyond those in flight: the server refuses all
+OVERLOADED = (429, 502, 503, 504)
+FATAL = {401: "check the key", 402: "the account has no credit"}  # no other request will fare better
+ADVICE = {403: "check the key", 404: "check URL and model"}  # where no request is answered
 QUOTA = "insufficient_quota"  # a 429 that no wait ends
 
 #: Called with the requests that are finished, all requests, and the cost so far.
 JobProgress = Callable[[int, int, float], object]
 #: The reply to a request, from the record or from its model; None where the job has been stopped.
 Ask = Callable[[Request], Awaitable[Reply | None]]
+
+
+def tries(reply: Reply) -> int:
+    """How many attempts at one request may end like this one before a job gives it up.
+
+    A request that is wrong has 1; a broken answer, or none in time, 2, since the same is likely again. A server that is
+    overloaded or not there may be so for as many rounds.
+    """
+    status = reply.http_status
+    if reply.lasting or (status is not None and 300 <= status < 500 and status not in (408, 409, 425, 429)):
+        return 1
+    if reply.timed_out or (status is not None and status < 300):
+        return 2
+    if status == 429:
+        return 50
+    return 10 if _is_away(reply) else 4
 
 
 class Clock:
@@ -70,6 +90,11 @@ class AskOptions:
         if self.concurrency < 1:
             raise ArgumentError("expected 1 or more requests at a time", "concurrency", self.concurrency)
 
+    @property
+    def currency(self) -> str:
+        """That of the prices; empty without any."""
+        return self.prices.currency if self.prices else ""
+
     def cost(self, request: Request, tokens: Tokens) -> float | None:
         """Cost of a request; None without a price."""
         return None if self.prices is None else self.prices.cost(request, tokens)
@@ -79,16 +104,16 @@ ASK_OPTIONS = AskOptions()
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What a job has: replies by `Request.key`, complete ones and last failures, without `raw`.
+class Asked:
+    """How a job ended.
 
-    cost : of this job, failed attempts included; None where a model has no price. stopped : why, where the budget ended
-    the job.
+    cost : of this job, failed attempts included; None where a model has no price. stopped : why it ended early; None
+    where it did not. error : the same, where a server is the reason.
     """
 
-    replies: Mapping[str, Reply]
     cost: float | None
     stopped: str | None = None
+    error: QrowdError | None = None
 
 
 def ask_all(
@@ -97,35 +122,22 @@ def ask_all(
     record: Record,
     options: AskOptions = ASK_OPTIONS,
     *,
-    again: Collection[str] = (),
     progress: JobProgress | None = None,
     clock: Clock | None = None,
-) -> Answers:
-    """Ask every request of the model with its endpoint and name; as many at a time as each server may have.
+) -> Asked:
+    """Ask each request of the model with its endpoint and name, in this order, whatever the record holds.
 
-    again : keys of requests to be asked although the record has a complete reply. The rest as for `ask_in_turn`.
+    The replies are in the record. A server that refuses everything ends the job. The rest as for `ask_in_turn`.
     """
-    distinct = {request.key: request for request in requests}
-    queues: dict[str, deque[Request]] = {}
-    served = {(model.endpoint, model.name) for model in models}
-    for request in distinct.values():  # before anything is sent
-        _check_model(request, served)
-        queues.setdefault(request.endpoint, deque()).append(request)
+    distinct = list({request.key: request for request in requests}.values())
+    job = _Job(models, record, options, len(distinct), progress, clock or Clock())
+    for request in distinct:  # before anything is sent
+        job.check(request)
 
-    async def work(ask: Ask) -> None:
-        async def take_turns(queue: deque[Request]) -> None:
-            while queue and await ask(queue.popleft()) is not None:
-                pass
+    async def work() -> None:
+        await asyncio.gather(*(job.answer(request, again=True) for request in distinct))
 
-        async with asyncio.TaskGroup() as group:
-            for queue in queues.values():
-                for _ in range(min(options.concurrency, len(queue))):
-                    group.create_task(take_turns(queue))
-
-    answers = ask_in_turn(
-        work, models, record, options, again=again, total=len(distinct), progress=progress, clock=clock
-    )
-    return replace(answers, replies={key: answers.replies[key] for key in distinct if key in answers.replies})
+    return job.run(work)
 
 
 def ask_in_turn(
@@ -134,17 +146,13 @@ def ask_in_turn(
     record: Record,
     options: AskOptions = ASK_OPTIONS,
     *,
-    again: Collection[str] = (),
-    total: int = 0,
     progress: JobProgress | None = None,
     clock: Clock | None = None,
-) -> Answers:
-    """Run `work(ask)`, which asks what the answers so far lead to; complete replies of the record are reused.
+) -> Asked:
+    """Run `work(ask)`, which asks what the answers so far lead to; what the record answers is not sent.
 
-    HTTP 408, 409, 429, 5xx, broken answers and connection errors are tried again after a wait that doubles, or that the
-    server asks for; all requests to a server share such a wait. Ctrl-C stops sending, records the replies still in
-    flight, then raises KeyboardInterrupt; a second one does not wait. Once `ask` has returned None, because of the
-    budget, an error or Ctrl-C, `work` should come to its end. total : requests that are known beforehand.
+    Ctrl-C stops sending, records the replies still in flight, then raises KeyboardInterrupt; a second one does not
+    wait. Once `ask` has returned None, because of the budget, an error or Ctrl-C, `work` should come to its end.
 
     Raises
     ------
@@ -153,19 +161,11 @@ def ask_in_turn(
     ArgumentError
         There is a budget, and a model has no price; a request has no model.
     """
-    job = _Job(models, record, options, again, total, progress, clock or Clock())
-    for model in models:  # before anything is done
-        if options.budget is not None and options.cost(Request(model.endpoint, model.name, ()), Tokens()) is None:
-            raise ArgumentError(
-                f"budget={options.budget:g}: {model.name!r} at {model.endpoint!r} has no price; add it to the file of "
-                "prices"
-            )
-    if progress is not None:
-        progress(0, total, 0.0)
-    with _interruptible(job.interrupt):
-        _run_loop(lambda: job.run(work(job.answer)))
-    cost = job.cost if job.priced and options.prices is not None else None
-    return Answers(job.replies, cost, job.stopped)
+    job = _Job(models, record, options, 0, progress, clock or Clock())
+    asked = job.run(lambda: work(job.answer))
+    if asked.error is not None:
+        raise asked.error
+    return asked
 
 
 @dataclass
@@ -173,13 +173,15 @@ class _Server:
     """A server during a job.
 
     slots : for the requests in flight. ready : when the next request may be sent. reached : whether anything has ever
-    come from it. given_up : requests since the last answer.
+    come from it. silent : rounds since the last answer in which it was overloaded or not there. failed : requests,
+    asked for the first time, that failed since the last answer.
     """
 
     slots: asyncio.Semaphore
-    ready: float = 0.0
+    ready: float = -math.inf
     reached: bool = False
-    given_up: int = 0
+    silent: int = 0
+    failed: int = 0
 
 
 class _Job:
@@ -188,41 +190,42 @@ class _Job:
         models: Sequence[Model],
         record: Record,
         options: AskOptions,
-        again: Collection[str],
         total: int,
         progress: JobProgress | None,
         clock: Clock,
     ) -> None:
         self.models = {(model.endpoint, model.name): model for model in models}
-        self.record, self.options, self.progress, self.clock = record, options, progress, clock
-        self.again, self.total, self.random = frozenset(again), total, Random()
+        self.record, self.options, self.clock = record, options, clock
+        self.progress, self.total, self.finished = progress, total, 0
+        self.random = Random()
         self.servers = {model.endpoint: _Server(asyncio.Semaphore(options.concurrency)) for model in models}
-        self.replies: dict[str, Reply] = {}
-        self.locks: dict[str, asyncio.Lock] = {}  # by key
-        self.spent_before, self.cost, self.reserved, self.priced = record.spent(), 0.0, 0.0, True
-        self.error: QrowdError | None = None
+        self.tasks: dict[str, asyncio.Task[Reply | None]] = {}  # by key: of two equal requests, one is sent
+        self.spent_before, self.cost, self.reserved, self.priced = record.spent(), 0.0, 0.0, options.prices is not None
         self.stopped: str | None = None
+        self.error: QrowdError | None = None
         self.interrupted = False
-        self.stop: asyncio.Event | None = None
+        self.stop = asyncio.Event()
         self.loop: asyncio.AbstractEventLoop | None = None
 
-    def run(self, work: Awaitable[None]) -> None:
-        """Run until the work is done or the job stops, and raise why it stopped."""
-        try:
-            asyncio.run(self._run(work))
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None
+    def run(self, work: Callable[[], Awaitable[None]]) -> Asked:
+        """Run until the work is done or the job stops."""
+        for model in self.models.values():  # before anything is done
+            if self.options.budget is not None and self.price(Request(model.endpoint, model.name, ())) is None:
+                raise ArgumentError(
+                    f"budget={self.options.budget:g}: {model.name!r} at {model.endpoint!r} has no price; add it to the "
+                    "file of prices"
+                )
+        self.show_progress()
+        with _interruptible(self.interrupt):
+            _run_loop(lambda: asyncio.run(self._run(work)))
         if self.interrupted:
             raise KeyboardInterrupt
-        if self.error is not None:
-            raise self.error
+        return Asked(self.cost if self.priced else None, self.stopped, self.error)
 
-    async def _run(self, work: Awaitable[None]) -> None:
-        self.stop, self.loop = asyncio.Event(), asyncio.get_running_loop()
-        if self.interrupted:
-            self.stop.set()
+    async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
+        self.loop = asyncio.get_running_loop()
         try:
-            await work
+            await work()
         finally:
             for model in self.models.values():
                 if (close := getattr(model, "close", None)) is not None:
@@ -230,75 +233,61 @@ class _Job:
 
     # ---- one request
 
-    async def answer(self, request: Request) -> Reply | None:
-        """The reply of the record, or else of the model; None where the job stops before there is one."""
-        _check_model(request, self.models)
-        key = request.key
-        async with self.locks.setdefault(key, asyncio.Lock()):  # of two equal requests at once, one is sent
-            if key not in self.replies:
-                reply = None if key in self.again else self.record.last(key)
-                if reply is None:
-                    await self.ask(request)
-                else:
-                    self.finish(request, reply)
-        return self.replies.get(key)
+    def check(self, request: Request) -> None:
+        if (request.endpoint, request.model) not in self.models:
+            raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
 
-    async def ask(self, request: Request) -> None:
+    def answer(self, request: Request, *, again: bool = False) -> asyncio.Task[Reply | None]:
+        """The reply of the record, or else of the model; None where the job stops before there is one.
+
+        again : whether the model is asked although the record has an answer.
+        """
+        self.check(request)
+        if request.key not in self.tasks:
+            self.tasks[request.key] = asyncio.ensure_future(self.ask(request, again))
+        return self.tasks[request.key]
+
+    async def ask(self, request: Request, again: bool) -> Reply | None:
         """Ask until there is an answer, or none is to be expected, or the job stops."""
-        server = self.servers[request.endpoint]
-        failed = limited = 0
-        async with server.slots:
-            while await self.may_send(server):
-                reply = await self.attempt(request)
-                if reply is None:
-                    return
-                if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
-                    server.ready = max(server.ready, self.clock.now() + reply.retry_after)
-                if is_complete(reply):
-                    server.reached, server.given_up = True, 0
-                    self.finish(request, reply)
-                    return
-                if (reason := _reason_to_stop(reply)) is not None:
-                    self.fail(f"{request.model} at {request.endpoint}: {reply.error}; {reason}")
-                    return
-                server.reached |= not _is_unreached(reply)
-                limited += reply.http_status == 429
-                failed += reply.http_status != 429
-                if not server.reached and failed >= UNREACHED_TRIES:
-                    self.fail(f"{request.model}: {reply.error}; does the server run, and is the URL right?")
-                    return
-                if not is_transient(reply) or failed >= TRIES or limited >= RATE_LIMITED_TRIES:
-                    self.give_up(server, request, reply)
-                    return
-                wait = self.backoff(failed + limited)
-                if reply.http_status in (429, 503) or (reply.http_status is None and not reply.timed_out):
-                    server.ready = max(server.ready, self.clock.now() + wait)
-                else:
-                    await self.wait(wait)
-
-    async def may_send(self, server: _Server) -> bool:
-        """Wait until the server may be asked; False where the job stops before."""
-        while not self.halted and (seconds := server.ready - self.clock.now()) > 0:
-            await self.wait(seconds)
-        return not self.halted
+        server, left, failures = self.servers[request.endpoint], Fraction(1), 0
+        earlier = self.record.latest(request.key)
+        if earlier is not None and is_complete(earlier) and not again:
+            return self.finish(earlier)
+        while True:
+            async with server.slots:
+                while not self.stop.is_set() and (seconds := server.ready - self.clock.now()) > 0:
+                    await self.wait(seconds)
+                before = server.silent
+                reply = None if self.stop.is_set() else await self.attempt(request)
+            if reply is None:
+                return None
+            if reply.retry_after and reply.retry_after <= LONGEST_REQUESTED_WAIT:
+                server.ready = max(server.ready, self.clock.now() + reply.retry_after)
+            server.reached |= not _is_unreached(reply)
+            if is_complete(reply):
+                server.silent = server.failed = 0
+                return self.finish(reply)
+            failures, left = failures + 1, left - Fraction(1, tries(reply))
+            self.note_failure(server, request, reply, before, first=earlier is None and failures == 1)
+            if self.stop.is_set():
+                return None
+            if left <= 0:
+                return self.finish(reply)
+            await self.wait(self.backoff(failures))
 
     async def attempt(self, request: Request) -> Reply | None:
         """One attempt, recorded and counted; None where the job stops instead."""
-        expected = self.options.cost(request, expected_tokens(request)) or 0.0
+        expected = self.price(request) or 0.0
         spent, budget = self.spent_before + self.cost, self.options.budget
         if budget is not None and expected > 0 and spent + self.reserved + expected > budget:
-            currency = self.options.prices.currency if self.options.prices else ""
-            self.stopped = f"budget: {spent:g} of {budget:g} {currency} are spent; the next request may exceed it"
-            self.halt()
+            words = f"budget: {spent:g} of {budget:g} {self.options.currency} are spent"
+            self.halt(f"{words}; the next request may exceed it")
             return None
         self.reserved += expected
         try:
             reply = await self.models[request.endpoint, request.model].ask(request)
-        except QrowdError as error:  # such as a package that is missing
-            self.fail(str(error))
-            return None
         except Exception as error:
-            reply = Reply(error=f"{type(error).__name__} in the model")
+            reply = Reply(error=f"{type(error).__name__} in the model", lasting=True)
         finally:
             self.reserved -= expected
         cost = self.options.cost(request, tokens_of(request, reply))
@@ -307,20 +296,46 @@ class _Job:
         self.priced &= cost is not None
         return reply
 
-    def give_up(self, server: _Server, request: Request, reply: Reply) -> None:
-        server.given_up += 1
-        self.finish(request, reply)
-        if server.given_up >= FAILURES_IN_A_ROW:
-            self.fail(
-                f"{request.model} at {request.endpoint}: {server.given_up} requests in a row had no answer, the last: "
-                f"{reply.error}; run the same command when this is mended"
-            )
+    def price(self, request: Request) -> float | None:
+        """What a request is expected to cost; None without a price."""
+        return self.options.cost(request, expected_tokens(request))
 
-    def finish(self, request: Request, reply: Reply) -> None:
-        self.replies[request.key] = replace(reply, raw="")
+    def note_failure(self, server: _Server, request: Request, reply: Reply, before: int, *, first: bool) -> None:
+        """Hold a server back that is overloaded or not there; stop where no other request will fare better.
+
+        before : `silent` when the request was sent: those in flight at once are one round. first : whether the request
+        had not failed before; one that had says nothing new of its server.
+        """
+        reason = _reason_to_stop(reply)
+        if _is_away(reply):
+            if server.silent == before:
+                server.silent += 1
+                if before:
+                    server.ready = max(server.ready, self.clock.now() + self.backoff(before))
+            if not server.reached and server.silent >= UNREACHED_ROUNDS:
+                reason = "does the server run, and is the URL right?"
+            elif server.silent >= tries(reply):
+                reason = f"no answer after {server.silent} waits"
+            elif server.silent == UNREACHED_ROUNDS:
+                logging.getLogger("qrowd").warning("%s gives no answer (%s); waiting", request.endpoint, reply.error)
+        else:
+            server.failed += first
+            if server.failed >= FAILURES_IN_A_ROW + self.options.concurrency:
+                advice = ADVICE.get(reply.http_status or 0, "the same command asks the others first")
+                reason = f"{server.failed} requests in a row had no answer; {advice}"
+        if reason is not None:
+            stopped = f"{request.model} at {request.endpoint}: {reply.error}; {reason}"
+            self.error = self.error or QrowdError(stopped)
+            self.halt(stopped)
+
+    def finish(self, reply: Reply) -> Reply:
+        self.finished += 1
+        self.show_progress()
+        return replace(reply, raw="")
+
+    def show_progress(self) -> None:
         if self.progress is not None:
-            finished = len(self.replies)
-            self.progress(finished, max(finished, self.total), self.cost)
+            self.progress(self.finished, max(self.finished, self.total), self.cost)
 
     # ---- waiting and stopping
 
@@ -330,44 +345,27 @@ class _Job:
 
     async def wait(self, seconds: float) -> None:
         """Wait so long, but not longer than the job goes on."""
-        assert self.stop is not None
         tasks = [asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(seconds))]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in tasks:
-                task.cancel()
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
 
-    def fail(self, message: str) -> None:
-        self.error = self.error or QrowdError(message)
-        self.halt()
-
-    def halt(self) -> None:
-        if self.stop is not None:
-            self.stop.set()
+    def halt(self, reason: str) -> None:
+        self.stopped = self.stopped or reason
+        self.stop.set()
 
     def interrupt(self) -> None:
         """Stop sending; for a signal handler."""
         self.interrupted = True
-        if self.loop is not None and not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self.halt)
-
-    @property
-    def halted(self) -> bool:
-        return self.stop is not None and self.stop.is_set()
+        if self.loop is None:
+            self.stop.set()
+        elif not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.stop.set)
 
 
-def _check_model(request: Request, models: Collection[tuple[str, str]]) -> None:
-    if (request.endpoint, request.model) not in models:
-        raise ArgumentError(f"models: none is {request.model!r} at {request.endpoint!r}, which a request asks")
-
-
-def is_transient(reply: Reply) -> bool:
-    """Whether the same request may be answered later. A 200 without an answer is a broken one."""
-    status = reply.http_status
-    if reply.lasting:
-        return False
-    return status is None or status < 300 or status in (408, 409, 425, 429) or status >= 500
+def _is_away(reply: Reply) -> bool:
+    """Whether the server is overloaded or not there, which says nothing of the request."""
+    return reply.http_status in OVERLOADED or _is_unreached(reply)
 
 
 def _is_unreached(reply: Reply) -> bool:

@@ -69,10 +69,9 @@ def unanswered(statuses: Statuses, *, rng: Rng = None) -> Unanswered:
 
 def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswered:
     """The same of a record of `qrowd judge ask`."""
-    from qrowd.judge.asking import outcomes_in
-    from qrowd.judge.outcome import Statuses
+    from qrowd.judge.asking import answers_in
 
-    return unanswered(Statuses(tuple(outcomes_in(path)[0]), runs), rng=rng)
+    return unanswered(answers_in(path, runs=runs).statuses, rng=rng)
 
 
 def _sentence(statuses: Statuses, failures: SystemFailures) -> str:

@@ -29,7 +29,7 @@ from qrowd.judge.outcome import Outcome
 from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
 from qrowd.judge.questions import Question, document_text
 from qrowd.judge.record import Record
-from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn, is_transient
+from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn
 from qrowd.paths import PathLike
 from qrowd.texts import text_of_html
 from qrowd_server.campaigns.running.campaign_settings import Arm, find, read_settings
@@ -54,6 +54,7 @@ from qrowd_server.store.schema import MODEL
 
 MAX_FAILURES = 3  # units in a row without success, after which a model stops
 REVISIONS = 1  # a model looks at a unit that failed a check so often, also where people may do it for ever
+STOPPED = "stopped"  # by the budget, Ctrl-C or a server that answers nothing; the same command goes on in the unit
 GONE = ("stale", "ended", "excluded", "over")  # refusals of a page that is not the current one
 OWN = "campaign"  # id of the prompt that is made of a campaign's own texts
 
@@ -267,8 +268,8 @@ class _ModelAssessor:
         """Answer the question about the topic."""
         read_by, request = topic_question(self.prompted, view, topic_of(page))
         reply = await ask(request)
-        if reply is None or self.stops(reply):
-            self.halt(reply)
+        if reply is None:
+            self.ended = STOPPED
             return None
         reading = read_reply(reply, read_by)
         if reading.status != "ok":
@@ -286,8 +287,8 @@ class _ModelAssessor:
             return await self.leave(page, "text_missing", f"the text of {asking.missing} is missing")
         requests = [one.request for one in (asking, *ahead) if one.request is not None]
         reply, *_ = await asyncio.gather(*map(ask, requests))
-        if reply is None or self.stops(reply):
-            self.halt(reply)
+        if reply is None:
+            self.ended = STOPPED
             return None
         outcome = asking.outcome(reply)
         assert outcome is not None
@@ -328,14 +329,6 @@ class _ModelAssessor:
         return await self.service.leave_unanswered(
             self.assessor, status, detail, shown=page.shown, key=f"{page.key}-unanswered"
         )
-
-    def stops(self, reply: ModelReply) -> bool:
-        """Whether no answer came at all, so that the same request may be answered later."""
-        return (reply.error is not None or reply.timed_out) and is_transient(reply)
-
-    def halt(self, reply: ModelReply | None) -> None:
-        """Stop and keep the unit; the same command goes on with it."""
-        self.ended = "stopped" if reply is None else f"no answer ({reply.error}); run the same command again"
 
     def count(self, receipt: Receipt) -> None:
         """Add up what an action led to; stop after too many units in a row without success."""
