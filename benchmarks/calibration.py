@@ -51,10 +51,13 @@ def calibration() -> Calibration:
         started = time.perf_counter()
         numbers.sum()
         sums.append(time.perf_counter() - started)
-    name, flags = _processor()
-    units = next((unit for flag, unit in VECTOR_UNITS if flag in flags), "no vector units known here")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Calibration(name, units, cores, platform.python_version(), loop_seconds(), min(sums))
+    return Calibration(_processor()[0], vector_units(), cores, platform.python_version(), loop_seconds(), min(sums))
+
+
+def vector_units() -> str:
+    flags = _processor()[1]
+    return next((unit for flag, unit in VECTOR_UNITS if flag in flags), "no vector units known here")
 
 
 def _processor() -> tuple[str, set[str]]:

@@ -3,6 +3,7 @@
 import sys
 from math import isfinite
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from qrowd import tables
 from qrowd.errors import RowError
 from qrowd.model import labels
 from qrowd.model.judgments import Judgments
-from qrowd.model.labels import distinct_numbers, number_in, renumbered, repeated_rows
+from qrowd.model.labels import distinct_pairs, number_in, renumbered, repeated_rows
 from qrowd.tables import from_table, split_cells
 
 LABELS = ("topic", "document", "assessor")
@@ -217,28 +218,37 @@ def test_judgments_take_at_most_24_bytes_a_row_after_they_were_asked_for_repeats
 codes_of = st.lists(st.integers(0, 5), max_size=30).map(lambda codes: np.array(codes, np.int32))
 
 
-@given(codes_of)
-def test_labels_are_numbered_in_order_of_appearance(codes):
+rows_at_once = st.sampled_from([2, 7, labels.AT_ONCE])
+
+
+@given(codes_of, rows_at_once)
+def test_labels_are_numbered_in_order_of_appearance(codes, at_once):
     expected = list(dict.fromkeys(codes.tolist()))
-    new, words = renumbered(codes, "abcdef")
+    with mock.patch.object(labels, "AT_ONCE", at_once):
+        new, words = renumbered(codes, "abcdef")
     assert [words[i] for i in new] == ["abcdef"[i] for i in codes]
     assert list(words) == ["abcdef"[i] for i in expected]
 
 
-@given(codes_of, st.sampled_from([6, 1 << 40]))
-def test_distinct_numbers_are_those_of_numpy(codes, size):
-    used, places = distinct_numbers(codes, size)
-    assert used.tolist() == sorted(set(codes.tolist()))
-    assert used[places].tolist() == codes.tolist()
+@given(codes_of, st.sampled_from([6, 1 << 40]), rows_at_once)
+def test_distinct_pairs_are_those_of_python(codes, size, at_once):
+    other = codes[::-1].copy()
+    with mock.patch.object(labels, "AT_ONCE", at_once):
+        pairs, places = distinct_pairs(codes, other, size)
+    numbers = [first * size + second for first, second in zip(codes.tolist(), other.tolist(), strict=True)]
+    assert pairs.tolist() == sorted(set(numbers))
+    assert pairs[places].tolist() == numbers
 
 
 @given(
     st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=20),
     st.sampled_from([(3, 3), (1 << 21, 3), (3, 1 << 30), (1 << 40, 1 << 40)]),
+    rows_at_once,
 )
-def test_repeated_rows_are_those_whose_combination_comes_more_than_once(rows, sizes):
+def test_repeated_rows_are_those_whose_combination_comes_more_than_once(rows, sizes, at_once):
     columns = np.array(rows, np.int32).reshape(-1, 3)
-    repeated, again = repeated_rows(*columns.T, *sizes)
+    with mock.patch.object(labels, "AT_ONCE", at_once):
+        repeated, again = repeated_rows(*columns.T, *sizes)
     several = sorted((row, i) for i, row in enumerate(rows) if rows.count(row) > 1)
     assert repeated.tolist() == [i for _, i in several]
     assert again.tolist() == [i > 0 and several[i - 1][0] == row for i, (row, _) in enumerate(several)]

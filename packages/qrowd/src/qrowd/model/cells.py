@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, RowError
 from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
-from qrowd.model.labels import factorize, first_of, number_in, plural, renumbered, repeated_rows
+from qrowd.model.labels import factorize, first_of, number_in, plural, renumbered
 
 if TYPE_CHECKING:
     from narwhals import Series
@@ -109,7 +109,8 @@ def label_cells(column: Column) -> Cells:
     if not isinstance(series, nw.Series):
         return _encoded(_python_objects(column))
     if series.implementation.is_pandas_like():
-        codes, cells = series.to_native().factorize()
+        native = series.to_native()
+        codes, cells = (native.cat.codes, native.cat.categories) if hasattr(native, "cat") else native.factorize()
         return _with_missing(np.asarray(codes), cells.tolist())
     is_text = isinstance(series.dtype, nw.String | nw.Categorical | nw.Enum)
     if (is_text or series.dtype.is_integer()) and find_spec("pyarrow") is not None:
@@ -351,30 +352,3 @@ def complete_rows(
         mistakes.add(row + 1, f"{name} is missing" + (hint if row == some.argmax() else ""))
     were = "was" if n == 1 else "were"
     return np.flatnonzero(~some), [f"{plural(n, 'row')} with a missing cell ({', '.join(missing)}) {were} left out"]
-
-
-def distinct_rows(
-    labels: Sequence[Encoded], others: Sequence[NDArray[Any]], identical: IdenticalRows
-) -> tuple[Ints | None, list[str]]:
-    """Places of the rows that stay, None where all do, and a note, where rows repeat an earlier one in all columns.
-
-    labels : three columns. Only rows that agree in the labels are compared in the other columns.
-    """
-    (one, _), (two, in_two), (three, in_three) = labels
-    alike = np.sort(repeated_rows(one, two, three, len(in_two), len(in_three))[0])
-    if not alike.size:
-        return None, []
-    import pandas as pd
-
-    columns = [column[alike] for column in (one, two, three, *others)]
-    plain = {i: column.astype(str) if column.dtype == object else column for i, column in enumerate(columns)}
-    again = alike[pd.DataFrame(plain).duplicated().to_numpy()]
-    if not again.size:
-        return None, []
-    several = again.size > 1
-    many = f"{plural(again.size, 'row')} {'are' if several else 'is'} identical to an earlier row"
-    if identical == "drop":
-        stays = np.delete(np.arange(one.size), again)
-        return stays, [f"{many} and {'were' if several else 'was'} left out"]
-    count = "count as repeated judgments" if several else "counts as a repeated judgment"
-    return None, [f"{many} and {count}; if a join or a copy made them, choose drop for identical rows"]

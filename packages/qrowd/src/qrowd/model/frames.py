@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,7 +25,6 @@ from qrowd.model.cells import (
     columns_of,
     complete_rows,
     constant,
-    distinct_rows,
     grades_in,
     is_missing,
     label_cells,
@@ -38,7 +37,7 @@ from qrowd.model.cells import (
     ordered_labels,
 )
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, roles_of
-from qrowd.model.labels import described, distinct_numbers, merge_codes, number_in
+from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale, parse_scale
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Columns:
     """The content of a table: label columns, number columns, optional columns, and notes about the reading.
 
     rows : the number of each row in the table, from 1; scale : that of word labels; declared : {assessor: scale} of a
-    column of scales.
+    column of scales; has_assessors : whether the table has a column of them.
     """
 
     labels: dict[str, Encoded]
@@ -94,6 +93,7 @@ class Columns:
     notes: tuple[str, ...] = ()
     scale: Scale | None = None
     declared: Mapping[str, Scale] = field(default_factory=dict)
+    has_assessors: bool = True
 
     def scales(self, scales: Mapping[str, Scale | str] | None) -> Mapping[str, Scale | str]:
         """The declared scales by name or pattern, first those of `scales`, last that of word labels for the others."""
@@ -128,9 +128,8 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
         column: Any = read.columns["scale"]
         declared = _declared_scales(column, labels["assessor"], value, read.rows, read.mistakes)
     read.mistakes.check()
-    columns = Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, declared)
-    # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
-    return columns if "assessor" not in table.role_of else read.distinct(columns, options.identical_rows)
+    has_column = "assessor" in table.role_of
+    return Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, declared, has_column)
 
 
 def _declared_scales(
@@ -155,7 +154,7 @@ def _declared_scales(
         number[place] = scales.index(scale)
     of_row = number[column.codes]
     stated = np.flatnonzero(of_row >= 0)
-    pairs, pair = distinct_numbers(who[stated] * np.int64(len(scales)) + of_row[stated], len(names) * len(scales))
+    pairs, pair = distinct_pairs(who[stated], of_row[stated], len(scales))
     declared: dict[str, Scale] = {}
     for i, each in enumerate(pairs.tolist()):
         name = names[each // len(scales)]
@@ -325,21 +324,6 @@ class _Rows:
 
     def numbers(self, name: str, *, required: bool = True) -> Floats:
         return numbers_in(self.columns[name], name, self.rows, self.mistakes, required=required)
-
-    def distinct(self, columns: Columns, identical: IdenticalRows) -> Columns:
-        """The columns with identical rows treated as asked."""
-        others = [*columns.numbers.values(), *columns.optional.values()]
-        places, notes = distinct_rows(list(columns.labels.values()), others, identical)
-        noted = replace(columns, notes=(*columns.notes, *notes))
-        if places is None:
-            return noted
-        return replace(
-            noted,
-            labels={name: (codes[places], labels) for name, (codes, labels) in columns.labels.items()},
-            numbers={name: column[places] for name, column in columns.numbers.items()},
-            rows=np.array(self.rows)[places],
-            optional={name: column[places] for name, column in columns.optional.items()},
-        )
 
 
 OBJECTS = ("unit", "time", "comment")  # columns whose cells may be anything, if the table has more than labels

@@ -32,14 +32,16 @@ from qrowd.model.labels import (
     as_integers,
     by_code,
     coded_rows,
+    combined,
     compact,
-    distinct_numbers,
+    distinct_pairs,
     first_match,
     joined_labels,
     nested_of,
     nested_rows,
     number_of,
     or_missing,
+    plural,
     read_only,
     repeated_rows,
     selected,
@@ -167,11 +169,31 @@ class Judgments(Displayed):
         from qrowd.model.frames import TableOptions, judgment_columns
 
         table = judgment_columns(frame, TableOptions(columns, labels, incomplete_rows, identical_rows), assessor)
-        names = ("topic", "document", "assessor")
-        (topic, topics), (document, documents), (who, assessors) = (table.labels[name] for name in names)
+        (topic, topics), (document, documents), (who, assessors) = table.labels.values()
         columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
         settings: dict[str, Any] = {**table.optional, "scales": table.scales(scales), "sources": (0,) * len(assessors)}
-        return cls.from_codes(*columns_read, **settings, notes=table.notes)
+        judgments = cls.from_codes(*columns_read, **settings, notes=table.notes)
+        # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
+        return judgments._with_identical(identical_rows) if table.has_assessors else judgments
+
+    def _with_identical(self, identical_rows: IdenticalRows) -> Judgments:
+        """Rows that repeat an earlier one in all columns noted, or left out."""
+        import pandas as pd
+
+        alike = np.sort(self._repeated[0])
+        columns = {name: getattr(self, name) for name in ("topic", "document", "assessor", "value", *self.OPTIONAL)}
+        cells = pd.DataFrame({name: column[alike] for name, column in columns.items() if column is not None})
+        again = alike[cells.astype({name: str for name in ("unit", "time", "comment") if name in cells}).duplicated()]
+        if not again.size:
+            return self
+        are, were = ("is", "was") if again.size == 1 else ("are", "were")
+        what = {
+            "keep": "kept as repeated judgments; if a join or a copy made them, choose drop for identical rows",
+            "drop": "left out",
+        }[identical_rows]
+        note = f"{plural(again.size, 'row')} {are} identical to an earlier row and {were} {what}"
+        noted = replace(self, notes=(*self.notes, note))
+        return noted if identical_rows == "keep" else noted._take(np.delete(np.arange(len(self)), again))
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per judgment: topic, document, assessor, value, what else was recorded, and scales where declared."""
@@ -213,7 +235,7 @@ class Judgments(Displayed):
     @property
     def pair_numbers(self) -> Ints:
         """(n,) one number per (topic, document): topic * len(documents) + document."""
-        return self.topic.astype(np.int64) * len(self.documents) + self.document
+        return combined(self.topic, self.document, len(self.documents))
 
     @cached_property
     def _repeated(self) -> tuple[Ints, Bools]:
@@ -428,9 +450,9 @@ class Judgments(Displayed):
     def panel(self, *, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
         one = self.single(repeats=repeats)
-        pairs, row = distinct_numbers(one.pair_numbers, len(one.topics) * len(one.documents))
-        values = panel_values(one.value, row, one.assessor, (pairs.size, len(one.assessors)))
         width = max(len(one.documents), 1)
+        pairs, row = distinct_pairs(one.topic, one.document, width)
+        values = panel_values(one.value, row, one.assessor, (pairs.size, len(one.assessors)))
         starts = np.searchsorted(pairs, np.arange(len(one.topics) + 1, dtype=np.int64) * width)
         pool = Pool(one.topics, one.documents, starts.astype(np.int64), (pairs % width).astype(np.int32))
         return Panel(pool, one.assessors, one.scales, values)
@@ -444,7 +466,7 @@ class Judgments(Displayed):
         scales = self.scales
         sources = self.sources
         if not keep_assessors:
-            used, _ = distinct_numbers(assessor, len(self.assessors))
+            used = np.flatnonzero(np.bincount(assessor))
             scales = tuple(self.scales[i] for i in used)
             sources = None if sources is None else tuple(sources[i] for i in used)
             assessors, assessor = compact(self.assessors, assessor)

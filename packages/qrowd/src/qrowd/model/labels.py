@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import compress
 from math import isfinite, nan
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from qrowd.errors import ArgumentError, InputError
 from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 
+AT_ONCE = 1 << 16  # rows whose numbers stay in the fast caches
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
 
@@ -51,14 +53,37 @@ def renumbered(codes: NDArray[np.integer], labels: Sequence[Label]) -> tuple[Cod
     return number[codes], [labels[i] for i in order.tolist()]
 
 
-def distinct_numbers(numbers: NDArray[np.integer], size: int) -> tuple[Ints, Ints]:
-    """The distinct ones of numbers 0 ... size - 1 in order, and the place of each number among them."""
-    if size > 8 * numbers.size + (1 << 20):  # more than memory has room for
-        used, places = np.unique(numbers, return_inverse=True)
-        return used.astype(np.int64), places
+def blocks_of(n: int) -> Iterator[slice]:
+    """Rows 0 ... n - 1, `AT_ONCE` after the other."""
+    return (slice(start, start + AT_ONCE) for start in range(0, n, AT_ONCE))
+
+
+def distinct_pairs(first: NDArray[np.integer], second: NDArray[np.integer], n_second: int) -> tuple[Ints, Codes]:
+    """The distinct pairs of two columns of codes, as first * n_second + second in order, and each row's place there."""
+    is_used = _pairs_in_use(first, second, n_second)
+    if is_used is None:
+        numbers, inverse = np.unique(combined(first, second, n_second), return_inverse=True)
+        return numbers, inverse.astype(np.int32)
+    place, places = np.cumsum(is_used, dtype=np.int32) - 1, np.empty(first.size, np.int32)
+    for rows in blocks_of(first.size):
+        places[rows] = place[combined(first[rows], second[rows], n_second)]
+    return np.flatnonzero(is_used), places
+
+
+def _pairs_in_use(first: NDArray[np.integer], second: NDArray[np.integer], n_second: int) -> Bools | None:
+    """Which of the possible pairs there are; None where these are more than memory has room for."""
+    size = (int(first.max(initial=-1)) + 1) * n_second
+    if size > 8 * first.size + (1 << 20):
+        return None
     is_used = np.zeros(size, bool)
-    is_used[numbers] = True
-    return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[numbers]
+    for rows in blocks_of(first.size):
+        is_used[combined(first[rows], second[rows], n_second)] = True
+    return is_used
+
+
+def combined(first: NDArray[np.integer], second: NDArray[np.integer], n_second: int) -> Ints:
+    """(n,) one number per pair of codes: first * n_second + second."""
+    return np.asarray(np.add(np.multiply(first, n_second, dtype=np.int64), second))
 
 
 def distinct_values(values: Floats) -> tuple[Floats, Ints]:
@@ -72,18 +97,14 @@ def repeated_rows(topic: Codes, document: Codes, who: Codes, n_documents: int, n
 
     They come by topic, document and who.
     """
-    pair = topic.astype(np.int64) * n_documents + document
-    n_pairs = (int(topic.max(initial=-1)) + 1) * n_documents
-    if n_pairs * n_who >= 1 << 63:
-        _, pair = distinct_numbers(pair, n_pairs)
-    combined = pair * n_who + who
-    ordered = np.sort(combined, kind="stable")  # which is quick where rows come in an order
-    if not (ordered[1:] == ordered[:-1]).any():
+    _, pair = distinct_pairs(topic, document, n_documents)
+    is_used = _pairs_in_use(pair, who, n_who)
+    if is_used is not None and np.count_nonzero(is_used) == pair.size:
         return np.empty(0, np.int64), np.empty(0, bool)
-    rows = np.argsort(combined, kind="stable")
-    equal = combined[rows][1:] == combined[rows][:-1]
-    several = np.append(equal, False) | np.append(False, equal)
-    return rows[several], np.append(False, equal)[several]
+    _, cell = distinct_pairs(pair, who, n_who)
+    several = np.flatnonzero(np.bincount(cell)[cell] > 1)
+    rows = several[np.argsort(cell[several], kind="stable")]
+    return rows, np.diff(cell[rows], prepend=-1) == 0
 
 
 def by_code(values: Floats, codes: Codes, n: int) -> list[Floats]:
@@ -133,10 +154,8 @@ def or_missing(column: NDArray[np.generic] | None, n: int, numeric: bool) -> NDA
 
 def compact(labels: tuple[str, ...], codes: Codes) -> tuple[tuple[str, ...], Codes]:
     """Labels in use, in their old order, and codes into them."""
-    used, new = distinct_numbers(codes, len(labels))
-    if used.size == len(labels):
-        return labels, codes.astype(np.int32, copy=False)
-    return tuple(labels[i] for i in used.tolist()), new.astype(np.int32)
+    is_used = np.bincount(codes, minlength=len(labels)) > 0
+    return tuple(compress(labels, is_used)), (np.cumsum(is_used, dtype=np.int32) - 1)[codes]
 
 
 def plural(n: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Codes, Floats, Ints
 from qrowd.model.conventions import Duplicates
+from qrowd.model.labels import blocks_of, combined
 from qrowd.model.scales import Scale
 
 MOST_LEVELS = 16  # kernels compare codes with levels one after the other
@@ -78,21 +79,21 @@ class Coded:
     levels: Floats
 
 
-def panel_values(value: Floats, row: Ints, column: NDArray[np.integer], shape: tuple[int, int]) -> Floats | Coded:
+def panel_values(
+    value: Floats, row: NDArray[np.integer], column: NDArray[np.integer], shape: tuple[int, int]
+) -> Floats | Coded:
     """(pairs, assessors) values that stand at these rows and columns; nan elsewhere and for negative ones.
 
     Grades 0, 1, 2, ... are stored as codes, which takes an eighth of the memory and is faster to score.
     """
     highest = value.max(initial=0.0)
-    if highest < MOST_LEVELS:
-        codes = np.where(value < 0, highest + 1, value).astype(np.uint8)
-        if ((codes == value) | (value < 0)).all():
-            table = np.full(shape, highest + 1, np.uint8)
-            table[row, column] = codes
-            return Coded(table, np.append(np.arange(highest + 1), np.nan))
-    values = np.full(shape, np.nan)
-    values[row, column] = np.where(value < 0, np.nan, value)
-    return values
+    is_coded = highest < MOST_LEVELS and bool((np.trunc(value) == value).all())
+    no_value = highest + 1 if is_coded else np.nan
+    table = np.full(shape, no_value, np.uint8 if is_coded else np.float64)
+    for rows in blocks_of(value.size):
+        values = np.where(value[rows] < 0, no_value, value[rows]).astype(table.dtype)
+        table.reshape(-1)[combined(row[rows], column[rows], shape[1])] = values
+    return Coded(table, np.append(np.arange(highest + 1), np.nan)) if is_coded else table
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +150,8 @@ class Panel:
         """(assessors, topics) share of the topic's pool that the assessor judged."""
         coded = self.coded
         judged = ~np.isnan(self.values) if coded is None else ~np.isnan(coded.levels)[coded.codes]
-        sizes = np.diff(self.pool.starts)
         counts = np.add.reduceat(judged, self.pool.starts[:-1], axis=0, dtype=np.int64)
-        return np.asarray((counts / sizes[:, None]).T)
+        return np.asarray((counts / np.diff(self.pool.starts)[:, None]).T)
 
 
 @runtime_checkable
