@@ -78,11 +78,11 @@ def test_the_crowd_of_rf10_is_compared_pair_by_pair(crowd):
 # ---- label tables
 
 
-@given(panels(GRADES), st.booleans())
-def test_the_label_table_counts_what_one_says_where_another_says(panel, per_document):
+@given(panels(GRADES))
+def test_the_label_table_counts_what_one_says_where_another_says(panel):
     assume(pairable(panel))
-    found = label_table(judgments_of(panel), per_document=per_document)
-    counts = oracle.label_counts(panel, per_document)
+    found = label_table(judgments_of(panel))
+    counts = oracle.label_counts(panel)
     for i, x in enumerate(found.values):
         for j, y in enumerate(found.values):
             assert found.counts[i, j] == pytest.approx(counts.get((x, y), 0))
@@ -90,8 +90,6 @@ def test_the_label_table_counts_what_one_says_where_another_says(panel, per_docu
     assert found.probability[known].sum(axis=1) == pytest.approx(1)
     assert found.share.sum() == pytest.approx(1)
     assert found.n_pairs == sum(len(said) * (len(said) - 1) // 2 for said in panel.values())
-    if per_document:
-        assert found.counts.sum() == pytest.approx(sum(len(said) for said in panel.values() if len(said) > 1))
 
 
 def test_a_row_of_the_table_reads_given_this_what_else():

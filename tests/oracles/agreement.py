@@ -86,12 +86,12 @@ def fleiss_kappa(panel, weights=None):
     return (nan if lowest == highest else (observed - expected) / (1 - expected)), observed, expected
 
 
-def label_counts(panel, per_document):
+def label_counts(panel):
     """{(x, y): how often one assessor said x and another y of the same document}, in both directions."""
     counts = {}
     for said in panel.values():
         for x, y in permutations(said.values(), 2):
-            counts[x, y] = counts.get((x, y), 0) + (1 / (len(said) - 1) if per_document else 1)
+            counts[x, y] = counts.get((x, y), 0) + 1
     return counts
 
 

@@ -202,15 +202,16 @@ def _float_text(value: float) -> str:
     return f"{value:.4f}" if 0.001 <= abs(value) < 1000 else f"{value:.4g}"
 
 
+def _is_finite(cell: Any) -> bool:
+    return isinstance(cell, float | np.floating) and isfinite(cell)
+
+
 def _column_text(cells: Sequence[Any]) -> list[str]:
     """The cells of a column; where one number has decimals, all have."""
-    numbers = [float(cell) for cell in cells if isinstance(cell, float | np.floating) and isfinite(cell)]
+    numbers = [float(cell) for cell in cells if _is_finite(cell)]
     plain = bool(numbers) and any(number != int(number) for number in numbers)
     if plain and all(number == 0 or 0.001 <= abs(number) < 1000 for number in numbers):
-        return [
-            f"{cell:.4f}" if isinstance(cell, float | np.floating) and isfinite(cell) else cell_text(cell)
-            for cell in cells
-        ]
+        return [f"{cell:.4f}" if _is_finite(cell) else cell_text(cell) for cell in cells]
     return [cell_text(cell) for cell in cells]
 
 

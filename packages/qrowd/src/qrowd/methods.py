@@ -50,7 +50,6 @@ class Task:
     measures: tuple[Measure, ...]
     conventions: Conventions
     seed: Seed
-    threads: int | None = None
     progress: Progress = None
     combine_scales: CombineScales = "auto"
     executor: AnyExecutor = None
@@ -73,7 +72,6 @@ class Task:
                 conventions=replace(self.conventions, empty="nan"),
                 rng=self.seed,
                 executor=self.executor,
-                threads=self.threads,
                 progress=self.progress,
             )
         return self._similarities[n_resamples]
@@ -84,9 +82,7 @@ class Task:
 
     def score(self, judgments: Judgments, conventions: Conventions | None = None) -> Scores:
         """Scores by the given judgments."""
-        return evaluate(
-            self.runs, judgments, self.measures, conventions=conventions or self.conventions, threads=self.threads
-        )
+        return evaluate(self.runs, judgments, self.measures, conventions=conventions or self.conventions)
 
 
 class Method(Definition, ABC):
@@ -283,7 +279,7 @@ class PredictedRelevance(Method):
         model = predicted_relevance(labels, rel=options["rel"], smoothing=options["smoothing"], n_resamples=0)
         expected = tuple(map(with_probabilities, task.measures))
         plain = replace(task.conventions, grades="as-is")
-        scores = evaluate(task.runs, model.evaluated_gains(labels), expected, conventions=plain, threads=task.threads)
+        scores = evaluate(task.runs, model.evaluated_gains(labels), expected, conventions=plain)
         merged = averaged(scores, np.where(scores.known, 1.0, np.nan), self.name, {})
         return replace(merged, measures=tuple(map(str, task.measures)))
 
@@ -382,7 +378,6 @@ def evaluate_methods(
     combine_scales: CombineScales = "auto",
     rng: Rng = None,
     executor: AnyExecutor = None,
-    threads: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:
     """The scores of every method, each as if it were an assessor.
@@ -418,7 +413,7 @@ def evaluate_methods(
 
     seed = seed_of(rng)
     combined: dict[str, Combined] = {}
-    task = Task(runs, judgments, distinct, conventions, seed, threads, advance, combine_scales, executor)
+    task = Task(runs, judgments, distinct, conventions, seed, advance, combine_scales, executor)
     facts = {**task.panel.attributes, "conventions": conventions.as_dict()}  # of the panel, which all start from
     for one in parsed:
         name = str(one)

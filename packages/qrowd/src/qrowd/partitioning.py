@@ -12,7 +12,7 @@ from qrowd.model.headers import Names
 from qrowd.model.scales import Scale
 from qrowd.partitions import PartitionedCollection, write_partitioned
 from qrowd.paths import named_files, on_disk
-from qrowd.threads import Advance
+from qrowd.threads import Progress
 
 BYTES_OF_A_PART = 64 << 20  # of the files that are read
 FEWEST_PARTS, MOST_PARTS = 8, 512
@@ -31,7 +31,7 @@ def partition(
     labels: WordLabels | None = None,
     incomplete_rows: IncompleteRows = "refuse",
     identical_rows: IdenticalRows = "keep",
-    progress: Advance | None = None,
+    progress: Progress | None = None,
 ) -> PartitionedCollection:
     """Turn files of runs and judgments into a partitioned collection, which `evaluate` scores part after part.
 

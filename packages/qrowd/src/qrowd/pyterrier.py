@@ -108,16 +108,17 @@ class ExperimentResult(Result):
             return columns
         others = np.array([system != self.baseline for system in self.systems])
         for metric in self.metrics:
+            label = metric.label
             by_topic = against_baseline(metric.by_topic, self.baseline)
             ahead = [mean > mean[self.systems.index(self.baseline)] for mean in metric.mean_by_assessor.values()]
-            columns[f"{metric.label} +"] = _blank(by_topic.wins, others)
-            columns[f"{metric.label} -"] = _blank(by_topic.losses, others)
+            columns[f"{label} +"] = _blank(by_topic.wins, others)
+            columns[f"{label} -"] = _blank(by_topic.losses, others)
             if ahead:
-                columns[f"{metric.label} assessors +"] = _blank(np.sum(ahead, axis=0), others)
-            columns[f"{metric.label} p-value"] = metric.p
+                columns[f"{label} assessors +"] = _blank(np.sum(ahead, axis=0), others)
+            columns[f"{label} p-value"] = metric.p
             if metric.p_corrected is not None:
-                columns[f"{metric.label} reject"] = metric.p_corrected <= self.correction_alpha
-                columns[f"{metric.label} p-value corrected"] = metric.p_corrected
+                columns[f"{label} reject"] = metric.p_corrected <= self.correction_alpha
+                columns[f"{label} p-value corrected"] = metric.p_corrected
         return columns
 
     def _perquery(self) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Advance = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 AHEAD = 4  # items begun for each thread
-_bar: ContextVar[Callable[[], AbstractContextManager[Advance]]] = ContextVar("bar")
+_bar: ContextVar[Callable[[], AbstractContextManager[Progress]]] = ContextVar("bar")
 
 
 @contextmanager
-def watched(bar: Callable[[], AbstractContextManager[Advance]]) -> Iterator[None]:
+def watched(bar: Callable[[], AbstractContextManager[Progress]]) -> Iterator[None]:
     """While it is open, `in_threads` enters `bar()` and calls what that gives with the numbers of items, done and all.
 
     Only the thread that opens it is watched, so work within work is not.
@@ -64,5 +64,5 @@ def in_threads(work: Callable[[Item], Result], items: Sequence[Item], threads: i
     pool.shutdown()
 
 
-def _no_bar() -> AbstractContextManager[Advance]:
+def _no_bar() -> AbstractContextManager[Progress]:
     return nullcontext(lambda done, total: None)

@@ -62,7 +62,7 @@ def grades_needed(topics: Sequence[Topic], *, rng: Rng) -> Floats:
         by_utility = order_documents(coefficients, at_random)
         stops = [graded_until_settled(by_document, coefficients, gains.max(), one) for one in (at_random, by_utility)]
         needed.append([by_document.size, *stops])
-    return np.array(needed, np.float64)
+    return np.array(needed, float)
 
 
 def savings_table(needed: Mapping[str, Floats]) -> Table:

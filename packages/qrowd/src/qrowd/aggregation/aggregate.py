@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -16,7 +15,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import compact, distinct_values
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.panel import Pool
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.model.scales import Scale
 
 Repeated = Literal["first", "last", "all", "error"]
@@ -212,18 +211,12 @@ class Aggregate(Result):
         scale = Scale("fractions", self.scale.maximum, True, self.scale.rel)
         return merged(self.pool, self.posterior @ self.grades, f"{self.name} expected", scale)
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"judgments": self._judgments, "confusion": self._confusions}
 
     def _judgments(self) -> dict[str, Any]:
-        topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
-        columns: dict[str, NDArray[Any]] = {
-            "topic": np.array(self.pool.topics, object)[topic],
-            "document": np.array(self.pool.documents, object)[self.pool.document],
-            "value": self.judgments.value,
-        }
-        columns |= {f"p_{grade:g}": p for grade, p in zip(self.grades, self.posterior.T, strict=True)}
-        return columns
+        posterior = {f"p_{grade:g}": p for grade, p in zip(self.grades, self.posterior.T, strict=True)}
+        return {**self.pool.labels(), "value": self.judgments.value, **posterior}
 
     def _confusions(self) -> dict[str, Any]:
         if not self.fits:

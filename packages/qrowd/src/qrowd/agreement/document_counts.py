@@ -199,9 +199,10 @@ def grouped(judgments: Judgments, by: By) -> tuple[Judgments, str, tuple[str, ..
         raise ArgumentError("by: no judgment belongs to any group")
     group = np.full(len(judgments), -1, np.int64)
     group[[g is not None for g in groups]] = code
-    parts, topic = np.unique(judgments.topic.astype(np.int64) * (len(labels) + 1) + group + 1, return_inverse=True)
-    of_part = parts % (len(labels) + 1) - 1
-    topics = tuple(f"{judgments.topics[p // (len(labels) + 1)]} ({p % (len(labels) + 1)})" for p in parts)
+    n = len(labels) + 1
+    parts, topic = np.unique(judgments.topic.astype(np.int64) * n + group + 1, return_inverse=True)
+    of_part = parts % n - 1
+    topics = tuple(f"{judgments.topics[part // n]} ({part % n})" for part in parts)
     return replace(judgments, topics=topics, topic=topic.astype(np.int32)), "group", labels, of_part
 
 

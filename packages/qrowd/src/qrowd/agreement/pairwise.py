@@ -6,7 +6,6 @@ ECIR, Tables 1 to 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +19,7 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.counts import coincidences
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.one_scale import CombineScales, on_one_scale
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class PairwiseAgreement(Result):
         defined = ~np.isnan(value)
         return float(np.average(value[defined], weights=n[defined])) if defined.any() else np.nan
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         matrices = {name: partial(self._matrix, name) for name in ("agreement", "expected", "kappa", "n")}
         return {"pairs": self._pairs, **matrices}
 
@@ -182,8 +181,7 @@ class LabelTable(Result):
     """How often one assessor gives the column's value to a document to which another gives the row's.
 
     values : of rows and columns.
-    counts : (values, values), symmetric: each pair of judgments is counted in both directions. A pair has weight 1, or
-        1 / (judgments of the document - 1) with `per_document`.
+    counts : (values, values), symmetric: each pair of judgments is counted in both directions.
     n_documents, n_pairs : number of documents and of pairs, each pair counted once.
     """
 
@@ -193,7 +191,6 @@ class LabelTable(Result):
     counts: Floats
     n_documents: int
     n_pairs: int
-    per_document: bool
 
     @property
     def total(self) -> Floats:
@@ -226,7 +223,6 @@ class LabelTable(Result):
 def label_table(
     judgments: Judgments,
     *,
-    per_document: bool = False,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> LabelTable:
@@ -234,8 +230,6 @@ def label_table(
 
     Parameters
     ----------
-    per_document : weight documents by their judgments instead of their pairs, as in Krippendorff's coincidences and in
-        equation 5 of Demeester et al. (2016).
     repeats : which of an assessor's judgments of the same document counts.
     combine_scales : how values on unlike scales are combined: "auto" makes them relevant or not.
 
@@ -249,6 +243,6 @@ def label_table(
     (documents,) = data.groups
     if not isinstance(documents.counts, np.ndarray):
         raise ArgumentError(f"{documents.values.size} distinct values are too many for a table; recode them to levels")
-    counts = coincidences(documents.counts, None if per_document else np.ones(documents.size.size))
+    counts = coincidences(documents.counts, np.ones(documents.size.size))
     n_pairs = int((documents.size * (documents.size - 1)).sum()) // 2
-    return LabelTable(tuple(documents.values.tolist()), counts, documents.size.size, n_pairs, per_document)
+    return LabelTable(tuple(documents.values.tolist()), counts, documents.size.size, n_pairs)

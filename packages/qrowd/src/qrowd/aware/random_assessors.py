@@ -32,7 +32,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 from qrowd.simulation import RandomAssessors
-from qrowd.threads import in_threads
+from qrowd.threads import Progress, in_threads
 
 LEVELS: Mapping[str, float] = {"under": 0.05, "even": 0.5, "over": 0.95}
 """The probability that each of the paper's kinds of random assessors calls a document relevant."""
@@ -64,7 +64,7 @@ def similarity_to_random(
     rng: Rng = None,
     executor: AnyExecutor = None,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Similarities:
     """Compare every assessor with random assessors of each level, by every gap.
 

@@ -6,7 +6,7 @@ section 4; equations are numbered as there. Gaps stand in the order fro, rmse, k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ from qrowd.errors import ArgumentError, MeasureError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import ap_correlation
 from qrowd.kernels.gaps import add_densities, divergences, rank_correlations, squared_distances
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.model.scores import Scores, known_mean, rankable
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Similarities(Result):
             weights = np.broadcast_to(weights[..., None], scored.shape)
         return np.where(scored, weights, np.nan)
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         labels = {
             "gap": self.gaps,
             "measure": self.scores.measures,

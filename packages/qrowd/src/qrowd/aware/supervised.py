@@ -7,7 +7,7 @@ higher the assessor's weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -26,6 +26,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.threads import Progress
 
 
 def assessor_similarities(
@@ -39,15 +40,14 @@ def assessor_similarities(
     conventions: Conventions = CONVENTIONS,
     rng: Rng = None,
     executor: AnyExecutor = None,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Similarities:
     """Compare every assessor with random assessors, or with a gold assessor where one is given, as `qrowd aware` does.
 
     A topic in which an assessor found nothing relevant is left out for this assessor, whatever `conventions.empty` is.
 
     gold : an assessor of the judgments, who is then not weighted, or the judgments of one gold assessor.
-    n_resamples, levels, rng, executor, threads, progress : of `similarity_to_random`; without effect where a
+    n_resamples, levels, rng, executor, progress : of `similarity_to_random`; without effect where a
         gold is given.
 
     Raises
@@ -66,16 +66,13 @@ def assessor_similarities(
             conventions=conventions,
             rng=rng,
             executor=executor,
-            threads=threads,
             progress=progress,
         )
     if isinstance(gold, str):
         if gold not in judgments.assessors:
             raise ArgumentError(closest(gold, judgments.assessors, "assessor"), "gold", gold)
         gold, judgments = judgments.select(assessors=gold), judgments.select(assessors=lambda name: name != gold)
-    scores, true = (
-        evaluate(runs, part, measures, conventions=conventions, threads=threads) for part in (judgments, gold)
-    )
+    scores, true = (evaluate(runs, part, measures, conventions=conventions) for part in (judgments, gold))
     return similarity_to_gold(scores, true)
 
 

@@ -161,11 +161,12 @@ def _hardly_distinguishing(judgments: Judgments, repeats: Repeats) -> list[tuple
     by_others = (relevant.sum(axis=1, keepdims=True) - relevant) / np.maximum(others, 1)
     reasons = []
     for a, name in enumerate(panel.assessors):
-        n = int(shared[:, a].sum())
+        rows = shared[:, a]
+        n = int(rows.sum())
         if n == 0 or np.isnan(lowest).any():
             continue
-        own = float(relevant[shared[:, a], a].mean())
-        theirs = float(by_others[shared[:, a], a].mean())
+        own = float(relevant[rows, a].mean())
+        theirs = float(by_others[rows, a].mean())
         rarer = [(own, theirs), (1 - own, 1 - theirs)]
         if any(mine < FEW * usual and n * usual >= LEAST for mine, usual in rarer):
             reasons.append((name, f"calls {own:.1%} of {n:,} documents relevant, the others {theirs:.1%}"))

@@ -78,7 +78,7 @@ class GainDistributions(Result):
     @property
     def topic(self) -> Ints:
         """(pairs,) number of each pair's topic."""
-        return np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
+        return self.pool.topic
 
     @property
     def judged_topics(self) -> Bools:
@@ -93,11 +93,7 @@ class GainDistributions(Result):
 
     def _columns(self) -> dict[str, Any]:
         """One row per (topic, document)."""
-        return {
-            "topic": np.array(self.pool.topics, object)[self.topic],
-            "document": np.array(self.pool.documents, object)[self.pool.document],
-            **super()._columns(),
-        }
+        return {**self.pool.labels(), **super()._columns()}
 
 
 def gain_distributions(

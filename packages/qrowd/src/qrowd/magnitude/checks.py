@@ -85,7 +85,8 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
     magnitudes = []
     for which, name in enumerate("HN"):
         here = judgments.document == codes[judgments.topic, which]
-        count = np.bincount(units.number[here], minlength=len(units))
+        of_unit = units.number[here]
+        count = np.bincount(of_unit, minlength=len(units))
         missing = np.flatnonzero(count == 0)
         if missing.size:
             unit = int(missing[0])
@@ -94,8 +95,8 @@ def check_magnitudes(units: Units, checks: Checks | None) -> tuple[Floats, Float
                 f"{units.describe(unit)}: the check document {name}, {document}, is missing{and_more(missing.size)}; "
                 f"correct checks, or leave out such units"
             )
-        once = np.bincount(units.number[here], judgments.value[here], minlength=len(units))
-        logs = np.bincount(units.number[here], units.logs[here], minlength=len(units))
+        once = np.bincount(of_unit, judgments.value[here], minlength=len(units))
+        logs = np.bincount(of_unit, units.logs[here], minlength=len(units))
         magnitudes.append(np.where(count == 1, once, np.exp(logs / count)))  # exact unless repeated
     return magnitudes[0], magnitudes[1]
 
@@ -184,12 +185,13 @@ def _checks_of(units: Units, with_gold: AgainstGold) -> dict[str, tuple[str, str
     checks = {}
     for t, name in enumerate(judgments.topics):
         here = np.flatnonzero((topic == t) & ~np.isnan(grade))
-        if np.unique(grade[here]).size < 2:
+        grades_here = grade[here]
+        if np.unique(grades_here).size < 2:
             raise ArgumentError(
                 f"topic {name}: its judged documents have fewer than two different gold grades, which do not determine "
                 f"the check documents; name them, as checks={{{name!r}: (H, N)}}"
             )
-        ends = (here[grade[here] == end] for end in (grade[here].max(), grade[here].min()))
+        ends = (here[grades_here == end] for end in (grades_here.max(), grades_here.min()))
         high, low = (judgments.documents[document[_most_frequent(rows, n_units, name)]] for rows in ends)
         checks[name] = (high, low)
     return checks

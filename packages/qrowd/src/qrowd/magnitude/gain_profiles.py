@@ -6,7 +6,6 @@ ACM TOIS 35(3), section 8 and Figure 14: ratios within a unit, which normalisati
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from qrowd.magnitude.checks import Checks, check_magnitudes, with_grades
 from qrowd.magnitude.units import By, Rows, Units, units_of
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ class GainProfile(Result):
         """Root mean square difference between the levels' medians and the exponential profile, in natural logs."""
         return float(np.sqrt(np.mean(np.log(self.gains.median / self.exponential) ** 2)))
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"levels": self._levels, "points": self._points}
 
     def _levels(self) -> dict[str, Any]:

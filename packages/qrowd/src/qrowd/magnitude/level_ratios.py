@@ -6,7 +6,7 @@ ACM TOIS 35(3), section 8 and Figure 15.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,7 +20,7 @@ from qrowd.magnitude.gain_profiles import Ratios, labels_of, ratios_of
 from qrowd.magnitude.units import By, Rows, Units, units_of
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class LevelRatios(Result):
     upper: Rows
     lower: Rows
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"pairs": self._pairs, "points": self._points}
 
     def _pairs(self) -> dict[str, Any]:

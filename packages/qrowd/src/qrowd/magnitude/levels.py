@@ -6,7 +6,6 @@ ACM TOIS 35(3), section 5, Figures 3 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -20,7 +19,7 @@ from qrowd.magnitude.units import Rows, medians, positive
 from qrowd.model.frames import make_frame
 from qrowd.model.gold import Gold
 from qrowd.model.judgments import Judgments
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,7 @@ class LevelTests(Result):
     level: Floats
     magnitude: Floats
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"tests": self._adjacent, "points": self._points}
 
     def _adjacent(self) -> dict[str, Any]:

@@ -167,11 +167,12 @@ class GAP(Scored):
             grades = view.grades()
             worth = np.empty_like(grades)
             for a, scale in enumerate(view.panel.scales):
+                values = grades[:, a]
                 if scale.kind in ("binary", "graded"):
-                    worth[:, a] = np.floor(grades[:, a]) / scale.maximum
+                    worth[:, a] = np.floor(values) / scale.maximum
                 else:
-                    used = np.unique(grades[:, a][grades[:, a] > 0])
-                    worth[:, a] = np.searchsorted(used, grades[:, a], side="right") / max(used.size, 1)
+                    used = np.unique(values[values > 0])
+                    worth[:, a] = np.searchsorted(used, values, side="right") / max(used.size, 1)
             return worth
 
         return view.remember("worth", make)

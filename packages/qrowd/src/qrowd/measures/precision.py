@@ -114,7 +114,18 @@ class _Relevant(ByGain):
         return view.relevant(measure)
 
 
-class RR(_Relevant):
+class _FirstRelevant(_Relevant):
+    """1 / rank of the first relevant document."""
+
+    parameters = (REL, JUDGED_ONLY)
+
+    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
+        lists = part.lists
+        relevant = self.gains_of(measure, part).matrix
+        kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
+
+
+class RR(_FirstRelevant):
     """Reciprocal rank of the first relevant document; 0 where there is none in the first k ranks.
 
         RR@k = 1 / min{r <= k : g_r >= rel}
@@ -124,15 +135,9 @@ class RR(_Relevant):
 
     name = "RR"
     aliases = ("recip_rank", "recip_rank_", "MRR")
-    parameters = (REL, JUDGED_ONLY)
-
-    def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists = part.lists
-        relevant = self.gains_of(measure, part).matrix
-        kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
 
 
-class Success(_Relevant):
+class Success(_FirstRelevant):
     """Success: 1 if there is a relevant document in the first k ranks, else 0.
 
         Success@k = [min{r : g_r >= rel} <= k]
@@ -143,12 +148,9 @@ class Success(_Relevant):
     name = "Success"
     cutoff = "required"
     aliases = ("success_",)
-    parameters = (REL, JUDGED_ONLY)
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists = part.lists
-        relevant = self.gains_of(measure, part).matrix
-        kernels.first_relevant(lists.starts, lists.ends(measure.cutoff), lists.row, lists.rank, relevant, begin, out)
+        super().score_part(measure, part, out, begin)
         own = out[:, begin : begin + part.n_assessors]
         np.greater(own, 0.0, out=own)
 

@@ -37,12 +37,13 @@ from qrowd.model.labels import (
     distinct_pairs,
     first_match,
     joined_labels,
+    joined_notes,
+    make_read_only,
     nested_of,
     nested_rows,
     number_of,
     or_missing,
     plural,
-    read_only,
     repeated_rows,
     selected,
 )
@@ -96,13 +97,11 @@ class Judgments(Displayed):
             raise InputError(
                 f"{self.describe(int(finite.argmin()))}: the value is not a finite number; leave unjudged documents out"
             )
-        if len(self.scales) != len(self.assessors):
-            raise ScaleError(f"{len(self.assessors)} assessors need as many scales, got {len(self.scales)}")
-        if self.sources is not None and len(self.sources) != len(self.assessors):
-            raise ScaleError(f"{len(self.assessors)} assessors need as many sources, got {len(self.sources)}")
-        for name in ("topic", "document", "assessor", "value", *self.OPTIONAL):
-            if (column := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(column))
+        n = len(self.assessors)
+        for noun, values in (("scales", self.scales), ("sources", self.sources)):
+            if values is not None and len(values) != n:
+                raise ScaleError(f"{n} assessors need as many {noun}, got {len(values)}")
+        make_read_only(self, ("topic", "document", "assessor", "value", *self.OPTIONAL))
 
     # ------------------------------------------------------------------ making them
 
@@ -268,17 +267,18 @@ class Judgments(Displayed):
         ScaleError
             Assessors on different scales; it names two. `qrowd.model.one_scale` brings them together.
         """
-        if not self.scales:
+        scales = self.scales
+        if not scales:
             return infer_scale(self.value)
-        fractions = [scale for scale in self.scales if scale.kind == "fractions"]
-        if fractions and all(scale.maximum == 1 for scale in self.scales):
+        fractions = [scale for scale in scales if scale.kind == "fractions"]
+        if fractions and all(scale.maximum == 1 for scale in scales):
             return fractions[0]
-        if not alike(self.scales):
+        if not alike(scales):
             raise ScaleError(
-                f"assessors {two_unlike(self.assessors, self.scales)} judge on different scales; rescale or "
+                f"assessors {two_unlike(self.assessors, scales)} judge on different scales; rescale or "
                 "recode them, or declare the scale they share (--scale)"
             )
-        return next((scale for scale in self.scales if scale.declared), self.scales[0])
+        return next((scale for scale in scales if scale.declared), scales[0])
 
     def own_scales(self) -> dict[str, Scale]:
         """By name, the declared scale or the one of the assessor's own values, whatever others of the table used."""
@@ -501,6 +501,6 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     }
     stated = [(part.assessors, part.scales, part.sources) for part in parts]
     scales, sources = scales_of_parts(stated, assessors, by_code(value, assessor, len(assessors)))
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    notes = joined_notes(parts)
     columns = (topics, documents, assessors, topic, document, assessor, value)
     return Judgments(*columns, scales, sources, **optional, notes=notes)

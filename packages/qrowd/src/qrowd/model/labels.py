@@ -22,16 +22,22 @@ Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
 
 
-Array = TypeVar("Array", bound=NDArray[Any])
 Rule = TypeVar("Rule")
 Label = TypeVar("Label")
 
 
-def read_only(array: Array) -> Array:
-    """The same numbers, which nobody can overwrite by this name."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def joined_notes(parts: Iterable[Any]) -> tuple[str, ...]:
+    """The notes of all parts, each once."""
+    return tuple(dict.fromkeys(note for part in parts for note in part.notes))
+
+
+def make_read_only(data: object, names: Iterable[str]) -> None:
+    """Replace the columns of these names, where there are any, by views through which nobody can overwrite them."""
+    for name in names:
+        if (column := getattr(data, name)) is not None:
+            view = column.view()
+            view.flags.writeable = False
+            object.__setattr__(data, name, view)
 
 
 def factorize(labels: Iterable[object]) -> tuple[Codes, tuple[str, ...]]:

@@ -147,25 +147,27 @@ def parse_measure(
     if "\n" in written:
         raise MeasureError(f"{noun}: expected text such as nDCG@10, found {described(text)}")
     shape = _SHAPE.fullmatch(written)
+    quoted = f"{noun} {written!r}"
     if shape is None:
-        raise MeasureError(f"{noun} {written!r} is not of the form Name(parameter=value)@k, as in nDCG@10")
-    definition, number = _find(shape["name"].strip(), shape["cutoff"], f"{noun} {written!r}", definitions, added)
-    arguments = _arguments(shape["inside"], f"{noun} {written!r}")
+        raise MeasureError(f"{quoted} is not of the form Name(parameter=value)@k, as in nDCG@10")
+    definition, number = _find(shape["name"].strip(), shape["cutoff"], quoted, definitions, added)
+    arguments = _arguments(shape["inside"], quoted)
     cutoff = None if number is None else int(number)
+    measure = definition.name
     if cutoff is not None and definition.cutoff == "none":
-        raise MeasureError(f"{noun} {written!r}: {definition.name} takes no cut-off; write {definition.name}")
+        raise MeasureError(f"{quoted}: {measure} takes no cut-off; write {measure}")
     if cutoff is None and definition.cutoff == "required":
-        raise MeasureError(f"{noun} {written!r}: {definition.name} needs a cut-off, as in {definition.name}@10")
+        raise MeasureError(f"{quoted}: {measure} needs a cut-off, as in {measure}@10")
     known = {parameter.name: parameter for parameter in definition.parameters}
     values = {name: parameter.default for name, parameter in known.items()}
     for name, value in arguments.items():
         if name not in known:
             takes = ", ".join(known) or "no parameters"
-            raise MeasureError(f"{noun} {written!r}: {definition.name} has no parameter {name!r}; it takes {takes}")
+            raise MeasureError(f"{quoted}: {measure} has no parameter {name!r}; it takes {takes}")
         try:
             values[name] = known[name].accept(value)
         except ValueError as error:
-            raise MeasureError(f"{noun} {written!r}: {name} must be {error}, not {value!r}") from None
+            raise MeasureError(f"{quoted}: {name} must be {error}, not {value!r}") from None
     return Measure(definition, values, cutoff)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,18 @@ class Pool:
     starts: Ints
     document: Codes
     duplicates: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def topic(self) -> Ints:
+        """(pairs,) numbers into `topics`."""
+        return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
+
+    def labels(self) -> dict[str, Any]:
+        """(pairs,) topic and document of each pair, as columns."""
+        return {
+            "topic": np.array(self.topics, object)[self.topic],
+            "document": np.array(self.documents, object)[self.document],
+        }
 
     def rows(self, topic: int) -> slice:
         """Where the documents of a topic stand."""

@@ -23,11 +23,12 @@ from qrowd.model.labels import (
     Selection,
     compact,
     factorize,
+    joined_notes,
+    make_read_only,
     matching,
     merge_codes,
     or_missing,
     plural,
-    read_only,
     renumbered,
 )
 from qrowd.model.panel import Pool
@@ -140,9 +141,7 @@ class Preferences(Displayed):
         if self.first is not None:
             self._refuse(~(np.isnan(self.first) | np.isin(self.first, (0, 1))), "first must be 1, 0 or missing")
         object.__setattr__(self, "strength", self.strength.astype(np.int64))
-        for name in (*self.CODES, *self.MARKS, *self.OPTIONAL):
-            if (column := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(column))
+        make_read_only(self, (*self.CODES, *self.MARKS, *self.OPTIONAL))
 
     def _refuse(self, wrong: Bools, problem: str) -> None:
         if wrong.any():
@@ -500,6 +499,6 @@ def concatenate_preferences(parts: Sequence[Preferences]) -> Preferences:
         other=other,
         assessor=assessor,
         strength=np.concatenate([each["strength"] for each in columns]),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        notes=joined_notes(parts),
         **optional,
     )

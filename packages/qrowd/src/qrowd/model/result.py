@@ -16,6 +16,9 @@ from qrowd.model.frames import make_frame
 
 N_NUMBERS = 8  # in the sentence of a result
 SHORT = 20  # letters of a text there
+Single = str | float | int | np.generic
+Tables = dict[str, Callable[[], dict[str, Any]]]
+"""The tables of a result by name: functions that compute {column: cells}."""
 
 
 class Result(Displayed):
@@ -81,7 +84,7 @@ class Result(Displayed):
     def _columns(self) -> Mapping[str, Any]:
         if not self._COLUMNS:
             values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-            return {name: value for name, value in values.items() if isinstance(value, str | float | int | np.generic)}
+            return {name: value for name, value in values.items() if isinstance(value, Single)}
         columns = {}
         for name in self._COLUMNS:
             value = getattr(self, name)
@@ -102,7 +105,7 @@ def _cells(values: Any) -> NDArray[Any]:
     """An array of cells, or of one cell for all rows; text and other Python values stay what they are."""
     if isinstance(values, np.ndarray):
         return values
-    one = isinstance(values, str | float | int | np.generic) or values is None
+    one = isinstance(values, Single) or values is None
     cells = [values] if one else list(values)
     numeric = bool(cells) and all(isinstance(cell, float | int | np.number) for cell in cells)
     array: NDArray[Any] = np.array(cells) if numeric else np.empty(len(cells), object)
@@ -120,7 +123,7 @@ def _numbers(result: Result) -> Iterator[tuple[str, str]]:
         if isinstance(value, tuple) and name.endswith("s") and value and all(isinstance(cell, str) for cell in value):
             number = str(len(value))
             count = True
-        elif isinstance(value, str | float | int | np.generic) and not isinstance(value, bool | np.bool_):
+        elif isinstance(value, Single) and not isinstance(value, bool | np.bool_):
             number = cell_text(value)
             count = name.startswith("n_")
         else:

@@ -24,11 +24,12 @@ from qrowd.model.labels import (
     coded_rows,
     compact,
     joined_labels,
+    joined_notes,
+    make_read_only,
     nested_of,
     nested_rows,
     number_of,
     plural,
-    read_only,
     repeated_rows,
     selected,
 )
@@ -68,9 +69,7 @@ class Runs(Displayed):
         if again.any():
             row = int(repeated[again].min())
             raise RowError(row + 1, f"{self.describe(row)}: the document is in the list twice")
-        for name in ("system", "topic", "document", "score", "rank"):
-            if (column := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(column))
+        make_read_only(self, ("system", "topic", "document", "score", "rank"))
 
     @classmethod
     def from_dict(cls, nested: Nested) -> Runs:
@@ -223,16 +222,18 @@ class Runs(Displayed):
         if self.rank is None or not len(self):
             return 0
         lists, rank, score = self._lists, self.rank, self.score
-        same = lists[1:] == lists[:-1]
+        next_list = lists[1:]
+        same = next_list == lists[:-1]
         falling = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
         # Most lists are written in one piece down their ranks, with falling scores.
         suspicious = np.bincount(lists[np.append(True, ~same)]) > 1
-        suspicious[lists[1:][same & ~falling]] = True
+        suspicious[next_list[same & ~falling]] = True
         rows = np.flatnonzero(suspicious[lists] & ~np.isnan(rank))
         rows = rows[np.lexsort((-score[rows], rank[rows], lists[rows]))]
         lists, score = lists[rows], score[rows]
-        rising = (lists[1:] == lists[:-1]) & (score[1:] > score[:-1])
-        return int(np.count_nonzero(np.bincount(lists[1:][rising])))
+        next_list = lists[1:]
+        rising = (next_list == lists[:-1]) & (score[1:] > score[:-1])
+        return int(np.count_nonzero(np.bincount(next_list[rising])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +270,7 @@ def concatenate_runs(parts: Sequence[Runs]) -> Runs:
     (systems, system), (topics, topic), (documents, document) = joined_labels(parts, "system", "topic", "document")
     score = np.concatenate([part.score for part in parts])
     rank = np.concatenate([np.full(len(part), np.nan) if part.rank is None else part.rank for part in parts])
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    notes = joined_notes(parts)
     try:
         return Runs(systems, topics, documents, system, topic, document, score, rank, notes)
     except RowError as error:

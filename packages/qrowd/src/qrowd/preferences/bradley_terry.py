@@ -8,7 +8,6 @@ Chen, Bennett, Collins-Thompson & Horvitz (2013), Pairwise Ranking Aggregation i
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -22,7 +21,7 @@ from qrowd.kernels.worths import Rows
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.preferences.decided import halves_of_ties
 from qrowd.threads import in_threads
 
@@ -71,7 +70,7 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     """
     pool = preferences.pool
     width = max(len(preferences.documents), 1)
-    pooled = np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)) * width + pool.document
+    pooled = pool.topic * width + pool.document
     begin = preferences.topic.astype(np.int64) * width
     preferred = np.searchsorted(pooled, begin + preferences.preferred)
     other = np.searchsorted(pooled, begin + preferences.other)
@@ -85,8 +84,9 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     weight = np.ones(len(preferences)) if preferences.weight is None else preferences.weight
     weight = weight * np.where(preferences.strength == 2, strong, 1.0)
     size = max(pool.document.size, 1)
+    n_assessors = max(len(preferences.assessors), 1)
     pair, whose = np.unique(low * size + high, return_inverse=True)
-    key = (whose * max(len(preferences.assessors), 1) + preferences.assessor) * 3 + side.astype(np.int64) + 1
+    key = (whose * n_assessors + preferences.assessor) * 3 + side.astype(np.int64) + 1
     keys, row = np.unique(key, return_inverse=True)
     tied = np.zeros(len(preferences), bool)
     if ties == "davidson" and preferences.weight is not None:
@@ -95,13 +95,13 @@ def comparisons(preferences: Preferences, *, ties: Ties, strong: float, sides: b
     def counted(which: Bools) -> Floats:
         return np.asarray(np.bincount(row, np.where(which, weight, 0.0), minlength=keys.size), np.float64)
 
-    n_pair = keys // 3 // max(len(preferences.assessors), 1)
+    n_pair = keys // 3 // n_assessors
     first = pair[n_pair] // size
     second = pair[n_pair] % size
     rows = Rows(
         first.astype(np.int32),
         second.astype(np.int32),
-        (keys // 3 % max(len(preferences.assessors), 1)).astype(np.int32),
+        (keys // 3 % n_assessors).astype(np.int32),
         (keys % 3 - 1).astype(np.float64),
         *(counted(which) for which in (up & ~tied, ~up & ~tied, tied)),
     )
@@ -262,16 +262,16 @@ class BradleyTerry(Result):
             errors[documents] = np.sqrt(np.maximum(np.diag(covariance) - together, 0.0))
         return np.where(np.isnan(self.log_worth), np.nan, errors)
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"documents": self._of_documents, "assessors": self._of_assessors}
 
     def _of_documents(self) -> dict[str, Any]:
         """One row per topic and document, best first within a topic."""
-        topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
-        rows = np.lexsort((-self.log_worth, topic))
+        rows = np.lexsort((-self.log_worth, self.pool.topic))
+        labels = self.pool.labels()
         columns = {
-            "topic": np.array(self.pool.topics, object)[topic[rows]],
-            "document": np.array(self.pool.documents, object)[self.pool.document[rows]],
+            "topic": labels["topic"][rows],
+            "document": labels["document"][rows],
             "log_worth": self.log_worth[rows],
             "standard_error": self.standard_error[rows],
             "component": self.component[rows],
@@ -413,7 +413,7 @@ def bradley_terry(
 
 def centred(log_worth: Floats, data: Comparisons, compared: Bools) -> Floats:
     """The log-worths with a sum of 0 in each topic, which the ridge gives them up to rounding."""
-    topic = np.repeat(np.arange(len(data.pool.topics)), np.diff(data.pool.starts))
+    topic = data.pool.topic
     n = np.maximum(np.bincount(topic, compared, minlength=len(data.pool.topics)), 1)
     mean = np.bincount(topic, np.where(compared, log_worth, 0.0), minlength=n.size) / n
     return log_worth - np.where(compared, mean[topic], log_worth)

@@ -7,7 +7,6 @@ and 5.2.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from qrowd.kernels import preference
 from qrowd.kernels.arrays import Bools, Codes, Ints
 from qrowd.model.preferences import Preferences
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.preferences.decided import decided
 from qrowd.preferences.transitivity import Cycle, cycles_in
 
@@ -68,7 +67,7 @@ class Closure(Result):
         judged = int(self.judged.sum())
         return self.saved / (judged + self.saved) if judged + self.saved else np.nan
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {"preferences": self._of_preferences, "counts": self._counts}
 
     def _counts(self) -> dict[str, Any]:
@@ -113,19 +112,14 @@ def closure(preferences: Preferences) -> Closure:
     n_assessors = max(len(preferences.assessors), 1)
     cell_of = preferences.topic.astype(np.int64) * n_assessors + preferences.assessor
     mark_cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
-    documents = np.unique(
-        np.concatenate(
-            [
-                cell_of * n + preferences.preferred,
-                cell_of * n + preferences.other,
-                mark_cell * n + preferences.bad_document,
-            ]
-        )
-    )
-    marked = np.isin(documents, mark_cell * n + preferences.bad_document)
+    compared = [cell_of * n + preferences.preferred, cell_of * n + preferences.other]
+    bad_documents = mark_cell * n + preferences.bad_document
+    documents = np.unique(np.concatenate([*compared, bad_documents]))
+    marked = np.isin(documents, bad_documents)
     cells, seen_starts = np.unique(documents // n, return_index=True)
     seen_starts = np.append(seen_starts, documents.size).astype(np.int64)
-    judged = np.zeros(cells.size, np.int64)
+    n_cells = cells.size
+    judged = np.zeros(n_cells, np.int64)
     judged[np.searchsorted(cells, decisions.cell)] = np.diff(decisions.starts)
     starts = np.append(0, np.cumsum(judged)).astype(np.int64)
 
@@ -133,9 +127,10 @@ def closure(preferences: Preferences) -> Closure:
     added, added_starts, both_bad = marked_pairs(
         n, closed_starts, closed, seen_starts, (documents % n).astype(np.int32), marked
     )
-    of_closed = np.repeat(np.arange(cells.size), np.diff(closed_starts))
-    of_added = np.repeat(np.arange(cells.size), np.diff(added_starts))
-    cell_of_pair = np.repeat(np.arange(cells.size), judged)
+    every_cell = np.arange(n_cells)
+    of_closed = np.repeat(every_cell, np.diff(closed_starts))
+    of_added = np.repeat(every_cell, np.diff(added_starts))
+    cell_of_pair = np.repeat(every_cell, judged)
     direct = (cell_of_pair * n + decisions.preferred) * n + decisions.other
     chained = ~np.isin((of_closed * n + closed[:, 0]) * n + closed[:, 1], direct)
 
@@ -152,8 +147,8 @@ def closure(preferences: Preferences) -> Closure:
     pairs = np.concatenate([decisions.pairs, closed[chained], added])
     strength = np.concatenate([decisions.strength, np.ones(source.size - cell_of_pair.size, np.int64)])
     rows = np.argsort(cell, kind="stable")
-    by_chain = np.bincount(of_closed[chained], minlength=cells.size)
-    by_bad = np.bincount(of_added, minlength=cells.size)
+    by_chain = np.bincount(of_closed[chained], minlength=n_cells)
+    by_bad = np.bincount(of_added, minlength=n_cells)
     n_documents = np.diff(seen_starts)
     return Closure(
         Preferences(
@@ -200,10 +195,11 @@ def marked_pairs(
     sizes = np.diff(seen_starts)
     group_of_bad = np.repeat(np.arange(sizes.size), sizes)[is_bad]
     # Every Bad document beside each document of its group.
-    group = np.repeat(group_of_bad, sizes[group_of_bad])
-    bad = np.repeat(np.flatnonzero(is_bad), sizes[group_of_bad])
-    begin = np.append(0, np.cumsum(sizes[group_of_bad]))[:-1]
-    other = np.arange(bad.size) + np.repeat(seen_starts[group_of_bad] - begin, sizes[group_of_bad])
+    beside = sizes[group_of_bad]
+    group = np.repeat(group_of_bad, beside)
+    bad = np.repeat(np.flatnonzero(is_bad), beside)
+    begin = np.append(0, np.cumsum(beside))[:-1]
+    other = np.arange(bad.size) + np.repeat(seen_starts[group_of_bad] - begin, beside)
     of_pair = np.repeat(np.arange(sizes.size), np.diff(starts))
     decided = [(of_pair * n + one) * n + two for one, two in (pairs.T, pairs.T[::-1])]
     undecided = ~np.isin((group * n + seen[other]) * n + seen[bad], np.concatenate(decided))

@@ -100,11 +100,11 @@ def halves_of_ties(pair: Ints, upward: Bools, weight: Floats) -> Bools:
     is_half = np.zeros(pair.size, bool)
     rows = np.flatnonzero(weight == 0.5)
     if rows.size:
-        ways = [np.bincount(pair[rows[upward[rows] == way]], minlength=int(pair.max()) + 1) for way in (True, False)]
-        n_ties = np.minimum(*ways)
-        for way in (True, False):
-            here = rows[upward[rows] == way]
-            here = here[np.argsort(pair[here], kind="stable")]
-            place = np.arange(here.size) - np.searchsorted(pair[here], pair[here])
-            is_half[here[place < n_ties[pair[here]]]] = True
+        both_ways = (rows[upward[rows]], rows[~upward[rows]])
+        n_ties = np.minimum(*(np.bincount(pair[way], minlength=int(pair.max()) + 1) for way in both_ways))
+        for way in both_ways:
+            by_pair = way[np.argsort(pair[way], kind="stable")]
+            pairs = pair[by_pair]
+            place = np.arange(by_pair.size) - np.searchsorted(pairs, pairs)
+            is_half[by_pair[place < n_ties[pairs]]] = True
     return is_half

@@ -138,16 +138,15 @@ def _held(preferences: Preferences, chains: bool) -> Held:
     cell = preferences.bad_topic.astype(np.int64) * n_assessors + preferences.bad_assessor
     marks = np.unique(cell * n + rank[preferences.bad_document])
     first, second = pairs_within(marks // n)
-    bad = np.stack([marks[first] // n, marks[first] % n, marks[second] % n])
-    decided_too = np.isin(
-        pair_key(bad[0] // n_assessors, bad[1], bad[2], n) * n_assessors + bad[0] % n_assessors,
-        pair_key(topic, low, high, n) * n_assessors + assessor,
-    )
-    bad = bad[:, ~decided_too]
+    bad_cell = marks[first] // n
+    bad_assessor = bad_cell % n_assessors
+    bad_pair = pair_key(bad_cell // n_assessors, marks[first] % n, marks[second] % n, n)
+    pair = pair_key(topic, low, high, n)
+    undecided = ~np.isin(bad_pair * n_assessors + bad_assessor, pair * n_assessors + assessor)
     return Held(
-        np.concatenate([pair_key(topic, low, high, n), pair_key(bad[0] // n_assessors, bad[1], bad[2], n)]),
-        np.concatenate([assessor, bad[0] % n_assessors]),
-        np.concatenate([state, np.full(bad.shape[1], BOTH_BAD)]),
+        np.concatenate([pair, bad_pair[undecided]]),
+        np.concatenate([assessor, bad_assessor[undecided]]),
+        np.concatenate([state, np.full(np.count_nonzero(undecided), BOTH_BAD)]),
     )
 
 

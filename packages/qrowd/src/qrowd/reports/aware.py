@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,13 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments, Repeats
+from qrowd.model.result import Tables
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import cells, count, percent, span
+from qrowd.threads import Progress
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
@@ -51,7 +53,7 @@ class AwareSummary(Reported):
     uniform: Scores
     doubtful: tuple[Note, ...]
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per measure, topic and system, or per measure and assessor."""
         return {"scores": self._score_columns, "weights": lambda: dict(self.weights.to_frame())}
 
@@ -112,7 +114,7 @@ def aware_of(
     n_resamples: int = 1000,
     rng: Rng = None,
     executor: AnyExecutor = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> AwareSummary:
     """Weight the assessors by how different they are from random assessors (AWARE).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import repeat
@@ -24,6 +24,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.labels import Selection, number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Tables
 from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
@@ -40,6 +41,7 @@ from qrowd.reports.system_tables import (
     system_table,
 )
 from qrowd.reports.table import Column, records_of, table_of
+from qrowd.threads import Progress
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -159,11 +161,12 @@ class MeasureComparison:
 
     def pair_rows(self) -> list[PairRow]:
         """One row for the panel and one per assessor; none without a pair."""
-        if self.pair is None:
+        pair = self.pair
+        if pair is None:
             return []
-        counts = (self.pair.difference, self.pair.wins, self.pair.ties, self.pair.losses)
-        p = [self.intervals[0].p, *self.pair.p[1:]] if self.intervals else self.pair.p
-        columns = [(PANEL, *self.pair.assessors), *(values.tolist() for values in counts), map(float, p)]
+        counts = (pair.difference, pair.wins, pair.ties, pair.losses)
+        p = [self.intervals[0].p, *pair.p[1:]] if self.intervals else pair.p
+        columns = [(PANEL, *pair.assessors), *(values.tolist() for values in counts), map(float, p)]
         return [PairRow(*values) for values in zip(*columns, strict=True)]
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
@@ -193,7 +196,7 @@ class Comparison(Reported):
     conventions: dict[str, Any]
     scores: Scores
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval.
 
         kinship : one row per system, where related assessors were declared.
@@ -229,7 +232,7 @@ def compare(
     confidence: float = 0.95,
     n_resamples: int = 10_000,
     rng: Rng = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare all systems, for the panel and for each assessor, as `qrowd compare` does.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import nan
@@ -31,12 +31,14 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
+from qrowd.model.result import Tables
 from qrowd.model.scores import Scores
 from qrowd.reports.difference_tables import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
+from qrowd.threads import Progress
 
 TOPICS = (25, 50, 100, 200)  # in the table of designs, beside the present number
 ASSESSORS = (1, 2, 3, 5, 8)
@@ -117,9 +119,9 @@ class Plan(Reported):
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per design, component of variance, or (with a budget) best design per number of assessors."""
-        tables: dict[str, Callable[[], dict[str, Any]]] = {
+        tables: Tables = {
             "designs": partial(self._designs, self.study),
             "components": lambda: dict(self.components.to_frame()),
         }
@@ -164,7 +166,7 @@ def plan(
     budget: float | None = None,
     topic_cost: float = 0.0,
     judgment_cost: float = 0.0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Plan how many topics and assessors to judge, and how to spend a budget.
 

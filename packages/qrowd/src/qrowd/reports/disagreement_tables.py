@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from qrowd.influence.disputed_documents import Disagreements
+from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, number, signed
 
@@ -28,7 +29,7 @@ class DisagreementsReport(Reported):
         """How many documents, and how many of them matter."""
         return self.result._sentence()
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """A row for each document, with its texts; a row for each judgment."""
         tables = self.result._tables()
         return {"documents": self._of_documents, "judgments": lambda: dict(tables["judgments"]())}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qrowd.errors import ArgumentError, QrowdError
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
 from qrowd.reports.short_names import renamed
@@ -144,7 +144,7 @@ class Reported(Result, ABC):
     def to_document(self) -> Document:
         """The sentence, the tables and the notes."""
 
-    def _tables_of(self, **parts: Result | None) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables_of(self, **parts: Result | None) -> Tables:
         """The tables of the parts that there are, for `_tables`."""
         return {name: partial(_columns, part) for name, part in parts.items() if part is not None}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import number_of
 from qrowd.model.one_scale import CombineScales
 from qrowd.model.preferences import Preferences
+from qrowd.model.result import Tables
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
@@ -37,6 +38,7 @@ from qrowd.reports.system_tables import (
     system_table,
 )
 from qrowd.reports.table import records_of
+from qrowd.threads import Progress
 
 if TYPE_CHECKING:
     from qrowd.executors import AnyExecutor
@@ -91,8 +93,8 @@ class Summary(Reported):
     scores: Scores
     unanswered: Unanswered | None = None
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        tables: dict[str, Callable[[], dict[str, Any]]] = {
+    def _tables(self) -> Tables:
+        tables: Tables = {
             "systems": lambda: columns_of(self._system_records()),
             "agreement": self._agreement_columns,
         }
@@ -153,7 +155,7 @@ def evaluation_of(
     executor: AnyExecutor = None,
     results: PathLike | None = None,
     rng: Rng = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Summary:
     """Score each run by each assessor, and show whether the assessors agree on the best system.
 
@@ -178,18 +180,18 @@ def evaluation_of(
             executor=executor,
             progress=None if progress is None else lambda _, done, total: progress(done, total),
         )
-        summary = summarise(scores, baseline=baseline, rng=rng)
-        return summary if unanswered is None else summary.with_unanswered(unanswered)
-    residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
-    scores = evaluate(
-        runs,
-        judgments,
-        [*parsed, *residuals],
-        conventions=conventions,
-        executor=executor,
-        results=results,
-        progress=progress,
-    )
+        residuals = []
+    else:
+        residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
+        scores = evaluate(
+            runs,
+            judgments,
+            [*parsed, *residuals],
+            conventions=conventions,
+            executor=executor,
+            results=results,
+            progress=progress,
+        )
     summary = summarise(scores, baseline=baseline, also=tuple(map(str, residuals)), rng=rng)
     return summary if unanswered is None else summary.with_unanswered(unanswered)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -227,21 +226,22 @@ def inspect(
 def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
     """One file, by itself."""
     name, path = item
+    written = shown(path)
     kind: Kind = "judgments"
     text, form = b"", None
     try:
         if path.suffix == ".archive":
-            command = f"qrowd campaign create {shlex.quote(shown(path))}"
-            raise FileError(shown(path), f"is an archive of a campaign; {command} brings the campaign into a database")
+            command = f"qrowd campaign create {shlex.quote(written)}"
+            raise FileError(written, f"is an archive of a campaign; {command} brings the campaign into a database")
         text = files.read_bytes(path)
-        if tables.is_table(text, shown(path)):
-            outline = tables.outline_of(text, shown(path), settings.columns)
+        if tables.is_table(text, written):
+            outline = tables.outline_of(text, written, settings.columns)
             kind = outline.kind
             roles = ", ".join(f"{role}: {header}" for role, header in outline.role_of.items())
-            part = _table(text, shown(path), name, kind, settings.of_tables(kind))
+            part = _table(text, written, name, kind, settings.of_tables(kind))
             return _File(name, path, kind, outline.format, roles, part)
-        kind, form = _text_format(text, shown(path), settings)
-        return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, shown(path), form))
+        kind, form = _text_format(text, written, settings)
+        return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, written, form))
     except FileError as error:
         return _File(name, path, kind, mistakes=_mistakes(path, text, form, error))
     except InputError as error:
@@ -316,10 +316,12 @@ def _joined(
 
 def _formats(read: Sequence[_File]) -> Iterator[tuple[str, ...]]:
     """(files, kind, format, columns), alike files in one row."""
-    alike = Counter((file.kind, file.format, file.columns) for file in read if file.part is not None)
-    for (kind, format, columns), n in alike.items():
-        same = [file for file in read if (file.kind, file.format, file.columns) == (kind, format, columns)]
-        yield shown(same[0].path) if n == 1 else count(n, "file"), kind, format, columns
+    alike: dict[tuple[str, ...], list[_File]] = {}
+    for file in read:
+        if file.part is not None:
+            alike.setdefault((file.kind, file.format, file.columns), []).append(file)
+    for settings, same in alike.items():
+        yield shown(same[0].path) if len(same) == 1 else count(len(same), "file"), *settings
 
 
 def _values(values: Floats) -> str:

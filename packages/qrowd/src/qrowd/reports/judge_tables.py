@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qrowd.judge.exchange import Status
 from qrowd.judge.outcome import STATUSES, Statuses, preferences_of, system_failures
+from qrowd.model.result import Tables
 from qrowd.preferences.position import PositionBias
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
@@ -60,7 +60,7 @@ class JudgingReport(Reported):
                 )
         return f"{text}."
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         return {**self.statuses._tables(), **self._tables_of(order=self.order_effects)}
 
     @cached_property

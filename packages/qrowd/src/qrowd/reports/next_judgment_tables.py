@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, is_or_are, signed
 from qrowd.sequential.next_judgments import NextJudgments
@@ -54,7 +54,7 @@ class NextJudgmentsReport(Reported):
         n_topics = len(set(one.topics))
         return f"Next: {count(len(one.topics), 'document')} of {count(n_topics, 'topic')}{waiting}."
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per document of the batch; the differences; the documents drawn so far."""
         one = self.result
         return self._tables_of(batch=one, differences=one.statement, design=one.design)

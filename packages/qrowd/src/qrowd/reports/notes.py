@@ -23,30 +23,31 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
 
     Scores that went through arithmetic have lost their attributes, and nothing can be said of them.
     """
-    if "conventions" not in scores.attributes:
+    about = scores.attributes
+    if "conventions" not in about:
         return
-    conventions = scores.attributes["conventions"]
-    if "methods" in scores.attributes:
-        yield Note("methods", f"each combines the assessors in its own way; seed: {scores.attributes['seed']}")
-        yield from (Note(*warning.split(": ", 1)) for warning in scores.attributes["warnings"])
+    conventions = about["conventions"]
+    if "methods" in about:
+        yield Note("methods", f"each combines the assessors in its own way; seed: {about['seed']}")
+        yield from (Note(*warning.split(": ", 1)) for warning in about["warnings"])
     yield from _scales(scores, conventions["grades"])
     yield from _never_relevant(scores)
     yield from _coverage(scores, conventions["min_coverage"])
-    of_preferences = not scores.attributes["scales"]  # preferences have none
-    if repeats := scores.attributes["repeated_judgments"]:
+    of_preferences = not about["scales"]  # preferences have none
+    if repeats := about["repeated_judgments"]:
         noun = "preference" if of_preferences else "judgment"
         rule = "each of them counts" if of_preferences else _REPEATS[conventions["repeats"]]
         n = count(repeats, f"{noun} repeats", f"{noun}s repeat")
         yield Note("repeats", f"{n} one by the same assessor; {rule}")
     yield from _ranking(scores, conventions)
-    shares = scores.attributes["unjudged_shares"]
+    shares = about["unjudged_shares"]
     if any(shares.values()):
         rule = "gain 0" if conventions["unjudged"] == "nonrelevant" else "are taken out of each ranking first"
         judged = "compared by nobody" if of_preferences else f"judged by nobody; they {rule}"
         documents = ", ".join(f"{percent(share)} of {documents_down_to(cutoff)}" for cutoff, share in shares.items())
         yield Note("unjudged", f"{documents} retrieved documents were {judged}")
     if conventions["duplicates"] is not None:
-        later = count(scores.attributes["later_duplicates"], "result repeats", "results repeat")
+        later = count(about["later_duplicates"], "result repeats", "results repeat")
         text = f"{conventions['duplicates']} that count as one; {later} one further up and gain nothing"
         yield Note("duplicates", text)
     yield from _residual(scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +26,7 @@ from qrowd.reports.notes import is_residual, scoring_notes
 from qrowd.reports.phrases import count, listed, number
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
+from qrowd.threads import Progress
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -100,7 +101,7 @@ def systems_table(
     n_resamples: int = 10_000,
     rng: Rng = None,
     top: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> PaperTable:
     """Print systems by measures or by assessors as a paper does: the best in bold, with marks of significance.
 
@@ -164,27 +165,30 @@ def paper_table(
     >>> print(paper_table(scores, baseline="bm25").to_latex())  # doctest: +SKIP
     """
     plain = scores_of(scores)
+    names = plain.systems
+    n_systems = len(names)
     parts = _parts(plain, per_assessor)
     kind = marks or ("none" if baseline is None else "baseline")
     test = _Test(kind, baseline, _over(parts), confidence, n_resamples, seed_of(rng))
-    test.check(plain.systems)
+    test.check(names)
     main = parts.get(PANEL_MEAN, next(iter(parts.values())))
     order = system_order(rank_systems(main).mean)
-    shown = [s for i, s in enumerate(order) if top is None or i < top or plain.systems[s] == baseline]
-    if kind == "pairs" and len(shown) > len(LETTERS):
-        raise ArgumentError(f"{len(shown)} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
+    shown = [s for i, s in enumerate(order) if top is None or i < top or names[s] == baseline]
+    n_shown = len(shown)
+    if kind == "pairs" and n_shown > len(LETTERS):
+        raise ArgumentError(f"{n_shown} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
     means = np.column_stack([rank_systems(part).mean for part in parts.values()])
     ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
     rounded = np.round(means, DIGITS)
     best = ((rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked)[shown]
-    p = np.full((len(parts), len(plain.systems), len(plain.systems)), np.nan)
+    p = np.full((len(parts), n_systems, n_systems), np.nan)
     for j, part in enumerate(parts.values()):
         if ranked[j]:
             p[j] = test.p_values(part)
     p = p[:, shown][:, :, shown]
-    systems = tuple(plain.systems[s] for s in shown)
+    systems = tuple(names[s] for s in shown)
     mean = means[shown]
-    among = "" if len(shown) == len(plain.systems) else f", of all {len(plain.systems)} systems"
+    among = "" if n_shown == n_systems else f", of all {n_systems} systems"
     bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
     note = " ".join([*bold, *test.legend()])
     first = ["#", "system"] if kind == "pairs" else ["system"]
@@ -193,7 +197,7 @@ def paper_table(
         for i, system in enumerate(systems)
     ]
     table = Table(
-        _caption(plain, per_assessor, main.measures, len(shown)),
+        _caption(plain, per_assessor, main.measures, n_shown),
         [*first, *parts],
         rows,
         frozenset((int(i), int(j) + len(first)) for i, j in zip(*np.nonzero(best), strict=True)),
@@ -202,7 +206,7 @@ def paper_table(
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
-        f"{plain.systems[order[0]]} has the highest mean {main.measures[0]}.",
+        f"{names[order[0]]} has the highest mean {main.measures[0]}.",
         table,
         "assessor" if per_assessor else "measure",
         tuple(parts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales, on_one_scale
-from qrowd.model.result import Result
+from qrowd.model.result import Result, Tables
 from qrowd.model.runs import Runs
 from qrowd.predicted_relevance import (
     PredictedRelevance,
@@ -75,7 +75,7 @@ class Prediction(Reported):
         shares = [f"{percent(p, 0)} of what an assessor gave {g:g}" for g, p in by_grade if not np.isnan(p)]
         return f"Another assessor finds relevant ({model.rule}) {', '.join(shares)}."
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per grade; per system; and per measure and system."""
         return self._tables_of(rows=self.model, relevant_results=self.results, systems=self.scores)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
@@ -16,6 +16,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.model.result import Tables
 from qrowd.model.scales import Scale
 from qrowd.replacement.alternative_annotator import (
     MIN_ASSESSORS,
@@ -106,7 +107,7 @@ class Replacement(Reported):
             f"{ahead:.3f} {interval(least, most)} more than that of {second.model}"
         )
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """One row per model and assessor; per model and grade; per model and group of systems."""
         names = dict.fromkeys(name for comparison in self.models for name in comparison._tables())
         return {name: partial(self._joined, name) for name in names}

@@ -7,7 +7,7 @@ conventions that are named with the result.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
@@ -36,6 +36,7 @@ from qrowd.reports.report_influence import influence_section
 from qrowd.reports.report_methods import PANEL, RANDOM_ASSESSORS, measures_section, methods_section
 from qrowd.reports.report_page import Provenance, Report
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows, pairs_section, systems_section
+from qrowd.threads import Progress
 
 OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair")
 """Kinds of notes of `qrowd compare` about what the report does not show."""
@@ -58,7 +59,7 @@ def report(
     random_assessors: int = RANDOM_ASSESSORS,
     rng: Rng = None,
     provenance: Provenance = UNKNOWN,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Report:
     """Write one page: which system is better, how certain that is, and on what the assessors disagree.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 
@@ -25,6 +25,7 @@ from qrowd.reports.document import Note, Section, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import count, listed, number
 from qrowd.reports.system_tables import system_order
+from qrowd.threads import Progress
 
 RANDOM_ASSESSORS = 64  # of each level: other ones move a weight by .1 % at most; `qrowd aware` draws 1,000
 PANEL = "mean of assessors"
@@ -102,7 +103,7 @@ def methods_section(
     conventions: Conventions,
     random_assessors: int,
     seed: Seed,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> tuple[Section, dict[str, Floats]]:
     """The ranking of the systems by each method, and the methods' scores for the page.
 
@@ -151,7 +152,7 @@ def _aware(
     conventions: Conventions,
     random_assessors: int,
     seed: Seed,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> Scores:
     """Scores weighted by the distance of each assessor from random ones."""
     similarities = similarity_to_random(

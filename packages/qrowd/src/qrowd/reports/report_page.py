@@ -20,6 +20,7 @@ from typing import Any
 
 from qrowd.errors import QrowdError
 from qrowd.evaluation import bounds_of
+from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Reported, Section, columns_of
 from qrowd.reports.phrases import interval, number, sentence_case, signed, with_minus_signs
 from qrowd.reports.report_data import PageData
@@ -96,7 +97,7 @@ class Report(Reported):
         """The section of this name."""
         return next(section for section in self.sections if section.name == name)
 
-    def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
+    def _tables(self) -> Tables:
         """The rows of the tables of all sections."""
         return {name: partial(columns_of, table.records) for name, table in self.tables.items()}
 
@@ -257,11 +258,12 @@ def _axis(low: float, high: float, start: float, end: float) -> tuple[Callable[[
     margin = 0.04 * (high - low)
     low = low - margin
     high = high + margin
-    raw = (high - low) / TICKS
+    width = high - low
+    raw = width / TICKS
     power = 10 ** floor(log10(raw))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= raw)
     ticks = [round(k * step, 10) for k in range(ceil(low / step), floor(high / step) + 1)]
-    return lambda value: start + (end - start) * (value - low) / (high - low), ticks
+    return lambda value: start + (end - start) * (value - low) / width, ticks
 
 
 def _line(x1: float, x2: float, y1: float, y2: float, kind: str) -> str:

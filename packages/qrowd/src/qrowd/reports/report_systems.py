@@ -9,6 +9,7 @@ from math import isnan, nan
 from typing import Annotated, Any
 
 from qrowd.comparison.differences import Difference
+from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
@@ -103,11 +104,11 @@ def leading_pair(scores: Scores, baseline: str | None = None) -> tuple[str, str]
     """The leader, and the baseline or else the best system whose mean is lower, if there is one."""
     means = settled(known_mean(known_mean(scores.values[0], axis=0), axis=0))
     order = system_order(means)
-    first = order[0]
+    leader = scores.systems[order[0]]
+    if baseline is not None and baseline != leader:
+        return leader, baseline
     second = next((s for s in order if means[s] < means[order[0]]), order[1])
-    if baseline is not None and baseline != scores.systems[first]:
-        return scores.systems[first], baseline
-    return scores.systems[first], scores.systems[second]
+    return leader, scores.systems[second]
 
 
 def answer_of(part: MeasureComparison, scores: Scores, confidence: float, reference: Scores | None = None) -> Answer:
@@ -146,10 +147,14 @@ def _of_all_pairs(part: MeasureComparison, scores: Scores, one: Difference) -> D
     """The same with the interval and the p that allow for all pairs of systems."""
     if part.ranks is None:
         return one
-    against = differences_to(part.ranks, one.second, scores)
-    place = part.ranks.systems.index(one.first)
-    changes: dict[str, Any] = {name: float(column[place]) for name, column in vars(against).items()}
-    return replace(one, **changes)
+    return replace(one, **_against(part.ranks, one.first, one.second, scores))
+
+
+def _against(ranks: RankIntervals | None, first: str, second: str, scores: Scores) -> dict[str, Any]:
+    """The difference of the first system from the second, with the interval and the p of all pairs of systems."""
+    against = differences_to(ranks, second, scores)
+    place = scores.systems.index(first)
+    return {name: float(column[place]) for name, column in vars(against).items()}
 
 
 def pair_rows(part: MeasureComparison, scores: Scores, confidence: float, baseline: str | None) -> list[PairRow]:
@@ -159,9 +164,7 @@ def pair_rows(part: MeasureComparison, scores: Scores, confidence: float, baseli
     ranking = rank_systems(scores)
     rows = []
     for first, second in combinations(shown if part.ranks else [], 2):
-        against = differences_to(part.ranks, second, scores)
-        place = scores.systems.index(first)
-        numbers = {name: float(column[place]) for name, column in vars(against).items()}
+        numbers = _against(part.ranks, first, second, scores)
         rows.append(
             PairRow(
                 first,

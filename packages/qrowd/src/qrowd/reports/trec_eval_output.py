@@ -67,24 +67,25 @@ class TrecMeasure:
         ArgumentError
             Parameters that the measure cannot take.
         """
+        name = self.name
         if self.takes in ("cutoffs", "levels"):
             numbers = self.default if text is None else self._cutoffs(text)
             style = "{:.0f}" if self.takes == "cutoffs" else "{:4.2f}"
-            return Arguments(tuple(f"{self.name}_{style.format(number)}" for number in numbers), numbers, {})
+            return Arguments(tuple(f"{name}_{style.format(number)}" for number in numbers), numbers, {})
         if text is None or self.takes == "nothing":
-            return Arguments((self.name,), self.default, {})
+            return Arguments((name,), self.default, {})
         if self.takes == "numbers":
             numbers = tuple(leading_number(part) for part in text.split(","))
-            if self.name == "utility" and len(numbers) != 4:
+            if name == "utility" and len(numbers) != 4:
                 raise ArgumentError(f"measure 'utility.{text}': four numbers were expected, as in utility.1,-1,0,0")
-            return Arguments((f"{self.name}_{text}",), numbers, {})
+            return Arguments((f"{name}_{text}",), numbers, {})
         pairs = [part.split("=") for part in text.split(",")]
         if any(len(pair) != 2 for pair in pairs):
-            raise ArgumentError(f"measure '{self.name}.{text}': pairs were expected, as in {self.name}.1=3,2=7")
+            raise ArgumentError(f"measure '{name}.{text}': pairs were expected, as in {name}.1=3,2=7")
         gains = {
             float(level): leading_number(gain) for level, gain in reversed(pairs) if re.fullmatch(r"[+-]?\d+", level)
         }
-        return Arguments((f"{self.name}_{text}",), (), gains)
+        return Arguments((f"{name}_{text}",), (), gains)
 
     def values(self, ranked: RankedList, arguments: Arguments) -> Sequence[float | str]:
         """The values of one topic, one for each label."""

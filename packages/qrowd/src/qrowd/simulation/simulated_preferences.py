@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from qrowd.errors import ArgumentError
-from qrowd.kernels.arrays import Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.preferences import Preferences
 from qrowd.simulation.truth import Truth, count, numbered, share
@@ -51,8 +50,8 @@ def simulate_preferences(
     weights = np.ones(n_assessors) if assessor_weights is None else np.array(assessor_weights, np.float64)
     chance = Chance.of(rng)
     pool = truth.pool
-    rows: list[tuple[Ints, ...]] = []
-    marks: list[tuple[Ints, ...]] = []
+    rows = []
+    marks = []
     for a in range(n_assessors):
         random = chance.stream("preferences", a)
         worth = truth.relevance + taste * random.standard_normal(truth.relevance.size)

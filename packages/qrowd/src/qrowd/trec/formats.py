@@ -115,14 +115,13 @@ def _clash(
     *groups, document, _ = fields
     level = number_in(fields[format.number])
     before, first = levels.setdefault((*groups, document), (level, line))
-    if before != level:
-        again = f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}"
-        return f"{again}, of the same topic and group"
-    before, first = levels.setdefault((*groups[:2], b"", document), (level, line))
-    if (before == 0) != (level == 0):
-        again = f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}"
-        return f"{again}; level 0, which means Bad, holds in a whole group or not at all"
-    return None
+    rule = ", of the same topic and group"
+    if before == level:
+        before, first = levels.setdefault((*groups[:2], b"", document), (level, line))
+        rule = "; level 0, which means Bad, holds in a whole group or not at all"
+        if (before == 0) == (level == 0):
+            return None
+    return f"document {_shown(document)} has level {level:g} here and {before:g} in line {first}{rule}"
 
 
 def _counted(n_fields: int, format: Format) -> str:

@@ -87,15 +87,16 @@ PreferenceRows = tuple[Codes, Codes, Codes, Floats, Codes]
 
 
 def _rows_of_pairs(part: Parsed, topic: Codes, a: Codes, b: Codes, chosen: Codes | None = None) -> PreferenceRows:
-    no_group = np.full(topic.size, -1, np.int32)
-    if chosen is None:
-        if (a == b).any():
-            raise next(mistakes(part.text, part.name, part.format))
-        return topic, a, b, np.full(topic.size, np.nan), no_group
-    first = chosen == a
-    if (a == b).any() or not (first | (chosen == b)).all():
+    first = np.full(topic.size, np.nan)
+    valid = a != b
+    if chosen is not None:
+        is_first = chosen == a
+        valid &= is_first | (chosen == b)
+        first = is_first.astype(np.float64)
+        a, b = chosen, np.where(is_first, b, a)
+    if not valid.all():
         raise next(mistakes(part.text, part.name, part.format))
-    return topic, chosen, np.where(first, b, a), first.astype(np.float64), no_group
+    return topic, a, b, first, np.full(topic.size, -1, np.int32)
 
 
 def _rows_of_levels(part: Parsed, topic: Codes, group: Codes, document: Codes) -> PreferenceRows:

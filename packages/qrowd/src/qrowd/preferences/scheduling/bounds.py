@@ -197,8 +197,9 @@ def _sampled_places(closed: Bools, bad: Bools, turn: Floats, luck: Floats) -> In
         at = low + np.minimum((luck[rows, new] * (high - low + 1)).astype(np.int64), high - low)
         stays = ~bad[new]
         place += placed & stays[:, None] & (place >= at[:, None])
-        place[rows[stays], new[stays]] = at[stays]
-        placed[rows[stays], new[stays]] = True
+        cells = rows[stays], new[stays]
+        place[cells] = at[stays]
+        placed[cells] = True
     return place
 
 
@@ -249,14 +250,14 @@ class _Pairs:
         its own worst; in r the worst is convex, so that the ends of r's range bound it. Subtracting c * (N_e - r * N_f)
         from the numerator, which is 0, changes nothing but the bound; the best of a few c is taken.
         """
-        least, most = self.least, self.most
         # A fraction without any pair is 0: nothing is certain but that one that has none in any case is 0.
-        low = np.where(most[f] <= 0, 0.0, -1.0)
-        high = np.where(most[e] <= 0, 0.0, 1.0)
-        some = (least[e] > 0) & (least[f] > 0)
+        low = np.where(self.most[f] <= 0, 0.0, -1.0)
+        high = np.where(self.most[e] <= 0, 0.0, 1.0)
+        some = (self.least[e] > 0) & (self.least[f] > 0)
         e, f = e[some], f[some]
-        dropping = (least[e] < most[e]) | (least[f] < most[f])
-        large, small = most[e] / most[f], most[e] / most[f]
+        least, most = self.least[e], self.most[e]
+        dropping = (least < most) | (self.least[f] < self.most[f])
+        large = small = most / self.most[f]
         if dropping.any():
             large = np.where(dropping, self._largest_ratio(e, f), large)
             small = np.where(dropping, 1 / self._largest_ratio(f, e), small)
@@ -270,8 +271,8 @@ class _Pairs:
                 under = np.minimum(under, less)
             bottom = np.maximum(bottom, under)
             top = np.minimum(top, over)
-        low[some] = np.maximum(-1.0, bottom / np.where(bottom < 0, least[e], most[e]))
-        high[some] = np.minimum(1.0, top / np.where(top > 0, least[e], most[e]))
+        low[some] = np.maximum(-1.0, bottom / np.where(bottom < 0, least, most))
+        high[some] = np.minimum(1.0, top / np.where(top > 0, least, most))
         return low, high
 
     def _largest_ratio(self, e: Ints, f: Ints) -> Floats:

@@ -276,15 +276,15 @@ class Tournament(_WithChance):
         number = 0
         while left.size > max(self.final, self.k):
             pairs = self._round(left, number)
-            if state.open[pairs[:, 0], pairs[:, 1]].any():
-                free = state.free[pairs[:, 0], pairs[:, 1]]
+            first, second = pairs.T
+            if state.open[first, second].any():
+                free = state.free[first, second]
                 a, b = pairs[free.argmax()]
                 return left, (int(a), int(b)) if free.any() else None
-            both_ways = np.concatenate([pairs, pairs[:, ::-1]])
-            won = np.bincount(
-                both_ways[:, 0], state.known[both_ways[:, 0], both_ways[:, 1]], minlength=state.n_documents
-            )[left]
-            share = won / np.bincount(both_ways[:, 0], minlength=state.n_documents)[left]
+            one, other = np.concatenate([pairs, pairs[:, ::-1]]).T
+            won = np.bincount(one, state.known[one, other], minlength=state.n_documents)
+            played = np.bincount(one, minlength=state.n_documents)
+            share = won[left] / played[left]
             stay = share > 0.5
             if stay.all() or stay.sum() < self.k:
                 stay[:] = False

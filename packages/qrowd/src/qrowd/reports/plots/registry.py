@@ -34,12 +34,12 @@ from qrowd.reports.plots import system_plots as systems
 from qrowd.reports.plots.style import Figure, list_size, render, styled, table_size
 from qrowd.reports.scale_notes import SCALE_RULES, scale_note, scale_rules
 from qrowd.reports.short_names import short_names
+from qrowd.threads import Progress
 
 if TYPE_CHECKING:
     import pandas
 
 
-Progress = Callable[[int, int], None]
 ENDINGS = (".svg", ".pdf", ".png", ".csv")
 
 

@@ -169,30 +169,16 @@ def plot_bump(changes: RankChanges, *, ax: Axes | None = None) -> Axes:
     movers = [s for s in np.argsort(-moved, kind="stable")[: len(PALETTE) - 1].tolist() if moved[s] >= 2]
     x = np.arange(len(changes.methods))
     for s, name in enumerate(labels_of(changes.systems)):
-        k = movers.index(s) if s in movers else None
-        colour = "#B8B8B8" if k is None else PALETTE[k]
-        ax.plot(
-            x,
-            height[:, s],
-            "-",
-            color=colour,
-            linewidth=1.2 if k is None else 2.2,
-            zorder=2 if k is None else 3,
-            marker="o" if k is None else MARKERS[k],
-            markersize=3.2 if k is None else 5,
-        )
+        line: dict[str, Any] = {"color": "#B8B8B8", "linewidth": 1.2, "zorder": 2, "marker": "o", "markersize": 3.2}
+        label: dict[str, Any] = {"color": "#444444", "weight": "normal"}
+        if s in movers:
+            k = movers.index(s)
+            line = {"color": PALETTE[k], "linewidth": 2.2, "zorder": 3, "marker": MARKERS[k], "markersize": 5}
+            label = {"color": PALETTE[k], "weight": "bold"}
+        ax.plot(x, height[:, s], "-", **line)
         for end, side, shift in ((0, "right", -0.1), (-1, "left", 0.1)):
             if not np.isnan(height[end, s]):
-                ax.text(
-                    x[end] + shift,
-                    height[end, s],
-                    name,
-                    ha=side,
-                    va="center",
-                    fontsize=SMALL,
-                    color="#444444" if k is None else colour,
-                    weight="normal" if k is None else "bold",
-                )
+                ax.text(x[end] + shift, height[end, s], name, ha=side, va="center", fontsize=SMALL, **label)
     ax.set_xticks(x, [name.replace("(", "\n(") for name in changes.methods], fontsize=SMALL + 0.5)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
