@@ -50,7 +50,7 @@ def write_job(folder: Path, n: int) -> list[str]:
     (folder / "scored.toml").write_text(PROMPT)
     return [
         *(sys.executable, "-m", "qrowd", "judge", "ask", "--topics", "topics.tsv", "--documents", "documents.tsv"),
-        *("--pool", "pool.csv", "--as", "scored.toml", "-o", "judges", "--timeout", "1"),
+        *("--pool", "pool.csv", "--as", "scored.toml", "-o", "judges", "--timeout", "2"),
         *("--concurrency", str(CONCURRENCY)),
     ]
 

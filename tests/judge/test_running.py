@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import dataclasses
 import os
 import signal
@@ -292,6 +293,23 @@ def test_it_works_where_an_event_loop_runs_already(record):
     assert len(record) == 5
 
 
+def test_ctrl_c_in_a_notebook_keeps_what_was_in_flight(record):
+    async def notebook():
+        ask_all(requests(500), [FunctionModel(interrupting, "small", "there")], record, AskOptions(concurrency=4))
+
+    loop = asyncio.new_event_loop()  # not asyncio.run, which waits for the second Ctrl-C
+    with contextlib.closing(loop), pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(notebook())
+    assert 4 <= len(record) < 100
+
+
+def interrupting(request):
+    if request.messages[0].content == "pair 3":
+        os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.02)
+    return "2"
+
+
 def test_progress_counts_up_to_all_requests_with_the_cost_so_far(record):
     steps = []
     ask(requests(3), Scripted(), record, prices=PRICES, progress=lambda *step: steps.append(step))
@@ -429,13 +447,7 @@ def test_a_server_with_every_trouble_answers_in_the_end(record):
 
 
 def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
-    def function(request):
-        if request.messages[0].content == "pair 3":
-            os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.02)
-        return "2"
-
-    model = FunctionModel(function, "small", "there")
+    model = FunctionModel(interrupting, "small", "there")
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         ask_all(requests(500), [model], record, AskOptions(concurrency=4))

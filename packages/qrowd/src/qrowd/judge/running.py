@@ -11,11 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import signal
-import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
@@ -203,7 +201,6 @@ class _Job:
         self.spent_before, self.cost, self.reserved, self.priced = record.spent(), 0.0, 0.0, options.prices is not None
         self.stopped: str | None = None
         self.error: QrowdError | None = None
-        self.interrupted = False
         self.stop = asyncio.Event()
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -216,20 +213,38 @@ class _Job:
                     "file of prices"
                 )
         self.show_progress()
-        with _interruptible(self.interrupt):
-            _run_loop(lambda: asyncio.run(self._run(work)))
-        if self.interrupted:
-            raise KeyboardInterrupt
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            asyncio.run(self._run(work))
+        else:
+            self._run_in_thread(work)
         return Asked(self.cost if self.priced else None, self.stopped, self.error)
 
     async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
         self.loop = asyncio.get_running_loop()
+        working = asyncio.ensure_future(work())
         try:
-            await work()
+            await asyncio.shield(working)
+        except asyncio.CancelledError:  # by Ctrl-C
+            self.stop.set()
+            await working
+            raise
         finally:
             for model in self.models.values():
                 if (close := getattr(model, "close", None)) is not None:
                     await close()
+
+    def _run_in_thread(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run beside a loop that runs already, as in a notebook."""
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(asyncio.run, self._run(work))
+            try:
+                running.result()
+            except KeyboardInterrupt:
+                if self.loop is not None:
+                    self.loop.call_soon_threadsafe(self.stop.set)
+                raise
 
     # ---- one request
 
@@ -354,14 +369,6 @@ class _Job:
         self.stopped = self.stopped or reason
         self.stop.set()
 
-    def interrupt(self) -> None:
-        """Stop sending; for a signal handler."""
-        self.interrupted = True
-        if self.loop is None:
-            self.stop.set()
-        elif not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self.stop.set)
-
 
 def _is_away(reply: Reply) -> bool:
     """Whether the server is overloaded or not there, which says nothing of the request."""
@@ -380,44 +387,3 @@ def _reason_to_stop(reply: Reply) -> str | None:
     if reply.retry_after is not None and reply.retry_after > LONGEST_REQUESTED_WAIT:
         return f"the server asks to wait {reply.retry_after:.0f} s; run the same command then"
     return FATAL.get(reply.http_status or 0)
-
-
-@contextmanager
-def _interruptible(stop: Callable[[], object]) -> Iterator[None]:
-    """The first Ctrl-C calls `stop`, which ends a job in order; the second does what it usually does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def handle(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop()
-
-    before = signal.getsignal(signal.SIGINT) or signal.default_int_handler
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _run_loop(work: Callable[[], None]) -> None:
-    """Run what starts an event loop, in a thread where one runs already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        work()
-        return
-    problems: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            work()
-        except BaseException as problem:
-            problems.append(problem)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
-    if problems:
-        raise problems[0]
