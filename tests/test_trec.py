@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import qrowd
 from qrowd.errors import ArgumentError, FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Words
@@ -141,7 +142,7 @@ SWAPPED = "were runs and judgments swapped?"
 TREC_RAG = "(judgments of TREC RAG: trec-rag:FILE)"
 MISTAKES = [
     (RUN, b"q Q0 d 1 2.5 tag\nq Q0 e 2 1.5\n", f"f, line 2: {RUN_LINE} 5 fields"),
-    (RUN, b"# x\n\nq Q0 d 1 2.5 my tag\n", f"f, line 3: {RUN_LINE} 7 fields"),
+    (RUN, b"# x\n\nq Q0 d 1\n", f"f, line 3: {RUN_LINE} 4 fields, like qrels; {SWAPPED}"),
     (RUN, b"q 0 d 1\n", f"f, line 1: {RUN_LINE} 4 fields, like qrels; {SWAPPED}"),
     (RUN, b"one\n", f"f, line 1: {RUN_LINE} 1 field"),
     (QRELS, b"q 0 d 1\nq 0 d\n", f"f, line 2: {QRELS_LINE} 3 fields"),
@@ -254,3 +255,21 @@ def test_labels_that_trec_cannot_hold_are_refused(row, problem):
 def test_an_unknown_system_is_answered_with_the_nearest():
     with pytest.raises(ArgumentError, match=r"no system is called 'bm52'; did you mean 'bm25'\?"):
         format_run(Runs.from_dict({"bm25": {"t": {"d": 1.0}}}), "bm52")
+
+
+def test_the_tag_of_a_run_may_hold_blanks_and_names_no_system_then(tmp_path):
+    text = b"\xef\xbb\xbf# made by hand\nq1 Q0 d1 1 2.5 my run v2 \n #q Q0 d1 1 2 my run v2\nq1 Q0 d2 2 1.5 a\r\n"
+    (tmp_path / "mine.run").write_bytes(text)
+    runs = qrowd.read_runs(tmp_path / "mine.run")
+    assert (runs.systems, runs.topics, runs.documents) == (("mine",), ("q1", "#q"), ("d1", "d2"))
+    assert runs.score.tolist() == [2.5, 2.0, 1.5]
+    with pytest.raises(FileError, match=r"line 2: .* found 8 fields; a tag with blanks cannot name a system: join its"):
+        qrowd.read_runs(tmp_path / "mine.run", system="column")
+
+
+def test_mistakes_of_a_run_whose_tags_hold_blanks_name_their_line():
+    text = b"q1 Q0 d1 1 2.5 my run v2\nq1 Q0 d1 2 x my run v2\nq1 Q0 d2 2\n"
+    with pytest.raises(FileError, match=r"r.run, line 2: expected a finite number as score, found 'x'"):
+        parse(text, "r.run", RUN)
+    problems = [str(error) for error in mistakes(text, "r.run", RUN)]
+    assert [problem.split(":")[0] for problem in problems] == ["r.run, line 2", "r.run, line 2", "r.run, line 3"]

@@ -11,6 +11,7 @@ from oracles import measures
 from qrowd.comparison.rankings import (
     BLOCK,
     ap_correlation,
+    ap_correlation_b,
     correlations,
     kendall_tau_a,
     kendall_tau_b,
@@ -25,7 +26,8 @@ from qrowd.model.scores import Scores, known_mean
 few_values = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9)
 untied = st.permutations(range(8)).map(lambda order: np.array(order, float))
 FUNCTIONS = {
-    "tau_a": kendall_tau_a, "tau_b": kendall_tau_b, "ap": ap_correlation, "pearson": pearson, "rmse": rmse,
+    "tau_a": kendall_tau_a, "tau_b": kendall_tau_b, "ap": ap_correlation, "ap_b": ap_correlation_b,
+    "pearson": pearson, "rmse": rmse,
 }  # fmt: skip
 
 
@@ -47,6 +49,28 @@ def test_tau_a_counts_tied_pairs_as_neither(pairs):
     assert kendall_tau_a(x, y) == pytest.approx(oracle.tau_a(x.tolist(), y.tolist()))
     assert kendall_tau_a(x, y) == kendall_tau_a(y, x)
     assert abs(kendall_tau_a(x, y)) <= abs(np.nan_to_num(kendall_tau_b(x, y))) + 1e-12
+
+
+@given(few_values)
+def test_ap_correlation_b_is_what_its_definition_says_whichever_side_comes_first(pairs):
+    x, y = columns(pairs)
+    assert ap_correlation_b(x, y) == pytest.approx(oracle.ap_correlation_b(x.tolist(), y.tolist()), nan_ok=True)
+    assert ap_correlation_b(x, y) == pytest.approx(ap_correlation_b(y, x), nan_ok=True)
+    assert np.isnan(ap_correlation_b(x, y)) == (len(set(x)) == 1 or len(set(y)) == 1)
+
+
+@given(untied, untied)
+def test_ap_correlation_b_without_ties_is_the_mean_of_every_tie_breaking_in_both_directions(x, y):
+    expected = (oracle.ap_correlation(x.tolist(), y.tolist()) + oracle.ap_correlation(y.tolist(), x.tolist())) / 2
+    assert ap_correlation_b(x, y) == pytest.approx(expected)
+
+
+def test_ap_correlation_b_is_what_the_authors_package_prints():
+    """The example of `tauAP` in ircor 1.0 (Urbano): two rankings, ties in y, ties in both."""
+    x = np.array([0.67, 0.45, 0.29, 0.12, 0.57, 0.24, 0.94, 0.75, 0.08, 0.54])
+    y = np.array([0.48, 0.68, 0.32, 0.09, 0.06, 0.61, 0.87, 0.22, 0.44, 0.84])
+    assert round(ap_correlation_b(x, y.round(1)), 7) == 0.3317019
+    assert round(ap_correlation_b(x.round(1), y.round(1)), 6) == 0.339418
 
 
 @given(few_values)

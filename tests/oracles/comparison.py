@@ -40,6 +40,23 @@ def ap_correlation(x, reference):
     return fsum(values) / len(values)
 
 
+def ap_correlation_b(x, y):
+    """The mean over both directions; for each, over systems that some precede, the share correctly ranked above.
+
+    A system is preceded by those with a strictly higher score. Urbano & Marrero (2017), section 4.
+    """
+
+    def walked(one, other):
+        shares = []
+        for i in range(len(one)):
+            above = [j for j in range(len(one)) if one[j] > one[i]]
+            if above:
+                shares.append(sum(other[j] > other[i] for j in above) / len(above))
+        return 2 * fsum(shares) / len(shares) - 1 if shares else float("nan")
+
+    return (walked(x, y) + walked(y, x)) / 2
+
+
 def pearson(x, y):
     mx, my = fsum(x) / len(x), fsum(y) / len(y)
     xx, yy = fsum((a - mx) ** 2 for a in x), fsum((b - my) ** 2 for b in y)

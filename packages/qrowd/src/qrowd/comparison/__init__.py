@@ -4,7 +4,7 @@ Functions take `qrowd.Scores` (or an xarray.DataArray) of one measure; systems a
 
 rank_systems, against_baseline, rank_changes    means and ranks; differences from a baseline; ranks by several methods
 system_intervals, judged_share          means with intervals; the share of a system's documents that was judged
-kendall_tau_a, kendall_tau_b, ap_correlation, pearson, rmse        two rankings, as arrays
+kendall_tau_a, kendall_tau_b, ap_correlation, ap_correlation_b, pearson, rmse       two rankings, as arrays
 row_correlations, correlations, ranking_agreement       many pairs of rankings; assessors with a reference; each pair
 sign_agreement          the share of differences for which two assessors agree on the sign
 top_set, top_set_overlap        the best system and those not significantly different from it
@@ -37,6 +37,7 @@ from qrowd.comparison.power import (
 from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.comparison.rankings import (
     ap_correlation,
+    ap_correlation_b,
     correlations,
     kendall_tau_a,
     kendall_tau_b,
@@ -54,6 +55,7 @@ __all__ = [
     "against_baseline",
     "all_differences",
     "ap_correlation",
+    "ap_correlation_b",
     "benjamini_hochberg",
     "best_design",
     "correlations",

@@ -137,6 +137,21 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
     return out
 
 
+def ap_correlation_b(x: Floats, y: Floats) -> Floats:
+    """AP correlation with ties on both sides, the mean of both directions; nan where one side ties all."""
+    pairs = zip(x, np.broadcast_to(y, x.shape), strict=True)
+    return np.array([(_walked(one, other) + _walked(other, one)) / 2 for one, other in pairs])
+
+
+def _walked(x: Floats, y: Floats) -> float:
+    """Share, as -1 to 1, of the systems above each one in x that are above in y; those at the top of x are left out."""
+    above = x > x[:, None]
+    n_above = above.sum(axis=1)
+    also = (above & (y > y[:, None])).sum(axis=1)
+    below_top = n_above > 0
+    return float(2 * np.mean(also[below_top] / n_above[below_top]) - 1) if below_top.any() else np.nan
+
+
 def pearson(x: Floats, y: Floats) -> Floats:
     """Pearson's product-moment correlation; nan where one side does not vary but for rounding."""
     a, b = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)

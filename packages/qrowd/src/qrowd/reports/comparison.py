@@ -86,6 +86,7 @@ class AssessorRow:
     tau_b: Annotated[float, Column("tau-b", partial(number, digits=3))]
     tau_a: Annotated[float, Column("tau-a", partial(number, digits=3))]
     ap: Annotated[float, Column("AP correlation", partial(number, digits=3))]
+    ap_b: Annotated[float, Column("AP-b", partial(number, digits=3))]
     pearson: Annotated[float, Column("Pearson", partial(number, digits=3))]
     rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
     same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
@@ -391,6 +392,7 @@ def _notes(parts: tuple[MeasureComparison, ...]) -> Iterator[Note]:
     other = reference or "the panel without the assessor"
     yield Note("agreement of rankings", f"each assessor with {other}, over the topics where both have a score")
     yield Note("AP correlation", "down the assessor's list, by the order of the other; tied systems in expectation")
+    yield Note("AP-b", "the mean of both directions, tied systems left out of each other's list (tau_ap_b)")
     yield Note("same sign", "of all differences of two systems on a topic, ties left out")
     yield from interval_notes(first.intervals)
     if first.kinship is not None:

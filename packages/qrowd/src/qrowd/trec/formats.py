@@ -74,6 +74,17 @@ PREFERENCES: dict[str, Format] = {
 }
 
 
+def fields_of(line: bytes, format: Format) -> list[bytes]:
+    """The fields of a line; the tag of a run is all that follows the score, as for trec_eval."""
+    return line.strip().split(None, format.n_fields - 1 if format is RUN else -1)
+
+
+def with_short_tags(text: bytes) -> bytes:
+    """The text of a run, of whose tags the first words stay; they name nothing."""
+    lines = text.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    return b"\n".join(b" " + b" ".join(line.split()[:6]) if len(line.split()) > 6 else line for line in lines)
+
+
 def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
     """Every mistake in a file's text, line by line: the slow, plain reading that writes the messages."""
     if b"\0" in text:
@@ -83,7 +94,7 @@ def mistakes(text: bytes, name: str, format: Format) -> Iterator[FileError]:
     number_word = "" if format.number is None else format.line.split()[format.number]
     levels: dict[tuple[bytes, ...], tuple[float, int]] = {}
     for number, line in enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
-        fields = line.split()
+        fields = fields_of(line, format)
         if not fields or line.startswith(b"#"):
             continue
         if len(fields) != format.n_fields:
@@ -132,6 +143,8 @@ def _counted(n_fields: int, format: Format) -> str:
     else:
         other = QRELS if format.noun == RUN.noun else RUN
         hint = f", like {other.noun}; were runs and judgments swapped?" if n_fields == other.n_fields else ""
+        if format is TAGGED_RUN and n_fields > format.n_fields:
+            hint = "; a tag with blanks cannot name a system: join its words, or name systems by file"
         hint += " (judgments of TREC RAG: trec-rag:FILE)" if hint and other.noun == RUN.noun else ""
     return f"{plural(n_fields, 'field')}{hint}"
 

@@ -20,7 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Vocabulary, Words, joined_codes, number_in, repeated_rows
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.trec.formats import BYTE_ORDER_MARK, TAGGED_RUN, Format, mistakes
+from qrowd.trec.formats import BYTE_ORDER_MARK, RUN, TAGGED_RUN, Format, mistakes, with_short_tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ def split(text: bytes, name: str, format: Format) -> Fields:
     starts, ends = np.empty((2, len(format.labels), room), np.int64)
     numbers = np.empty((len(fields), room))
     n_rows, undecided, bad_line = split_fields(characters, begin, kinds, starts, ends, numbers)
+    if bad_line and format is RUN and (shorter := with_short_tags(text)) != text.removeprefix(BYTE_ORDER_MARK):
+        return split(shorter, name, format)
     if bad_line:
         raise next(mistakes(text, name, format))
     if n_rows == 0:
