@@ -3,6 +3,7 @@
 from itertools import combinations
 from math import isnan
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ def test_every_pair_has_its_share_of_agreement_and_its_kappa(panel, weights):
     values = [value for said in panel.values() for value in said.values()]
     judgments = judgments_of(panel)
     found = pairwise_agreement(judgments, weights=weights)
+    assert np.isnan([np.diag(found.expected), np.diag(found.kappa)]).all()
     for i, j in combinations(range(len(found.assessors)), 2):
         first, second = found.assessors[i], found.assessors[j]
         pairs = [(said[first], said[second]) for said in panel.values() if {first, second} <= said.keys()]

@@ -7,7 +7,7 @@ import pytest
 
 from oracles import aware as oracle
 from qrowd.aware import NAMES, assessor_similarities, similarity_to_gold, similarity_to_random
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import concatenate_judgments
@@ -129,6 +129,13 @@ def test_gold_that_does_not_fit_is_refused(world, scored):
             {},
             ArgumentError,
             "give two systems",
+        ),
+        (
+            evaluate(runs, judgments, "DCG@10", conventions=CONVENTIONS),
+            evaluate(runs, gold_judgments, "DCG@10", conventions=CONVENTIONS),
+            {},
+            MeasureError,
+            "DCG@10 reaches .*; take a normalised measure",
         ),
     ):
         with pytest.raises(error, match=message):

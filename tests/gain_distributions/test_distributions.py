@@ -197,6 +197,11 @@ def test_pooled_it_has_the_mean_variance_of_the_topics_other_documents_or_of_all
     assert (made.upper - made.lower)[[1, 3]] / sqrt(12) == pytest.approx(made.sd[[1, 3]])
 
 
+def test_pooled_it_has_the_variance_of_the_only_other_document():
+    rows = [("q1", "a", "ann", 0), ("q1", "a", "bob", 2), ("q1", "b", "ann", 1)]
+    assert gain_distributions(Judgments.from_rows(rows), single="pooled").variance.tolist() == [1, 1]
+
+
 def test_a_frame_has_one_row_per_document():
     frame = gain_distributions(Judgments.from_rows(ALONE)).to_frame()
     assert list(frame.columns) == ["topic", "document", "n", "mean", "sd", "lower", "upper"]

@@ -155,6 +155,7 @@ def test_only_judgments_of_documents_with_different_weights_have_a_part():
     rows = [("t", "d1", "ann", 3), ("t", "d2", "ann", 2), ("t", "d3", "ann", 0), ("t", "unranked", "ann", 3)]
     result = qrowd.decompose_difference(runs, made(rows), "a", "b", "nDCG@3")
     assert result.judgments.to_frame()[["document", "value"]].values.tolist() == [["d2", 2.0]]
+    assert result.to_frame(what="judgments").equals(result.judgments.to_frame())
     unranked = result.documents.documents.index("unranked")
     assert result.documents.part[unranked] == 0
 

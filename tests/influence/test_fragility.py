@@ -266,6 +266,13 @@ def test_where_no_judgment_can_change_no_number_suffices(measure):
     assert result.changes("a", "b").topics == ()
 
 
+@pytest.mark.parametrize("measure", ["RR", "AP", "P@1"])
+def test_a_reversal_may_need_a_lowest_grade_to_rise(measure):
+    runs = {"a": {"t": {"d": 2.0, "e": 1.0}}, "b": {"t": {"e": 2.0, "d": 1.0}}}
+    result = qrowd.fragility(runs, {"t": {"d": 1, "e": 0}}, measure)
+    assert result.n_changes_high.tolist() == [2]
+
+
 def test_a_reversal_that_the_fixed_normaliser_hides_is_found():
     for seed in range(300):
         rankings, table = random_case(seed, 2, ("ann",), 3, 3)

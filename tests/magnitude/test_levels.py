@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from oracles import magnitude as oracle
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, InputError, NoOverlapError
 from qrowd.magnitude import gain_profile, level_tests, normalise
 from qrowd.model.judgments import Judgments
 
@@ -154,11 +154,17 @@ def test_the_levels_of_a_crowd_differ_and_its_topics_hold_few_exceptions(crowd, 
 
 
 SMALL = judgments_of([("t1", "H", "ann", "u", 4.0), ("t1", "N", "ann", "u", 2.0)])
+GOLD = gold_of({("t1", "H"): 3, ("t1", "N"): 0})
 REFUSED = {
     "one level to test": (
         lambda: level_tests(SMALL, gold_of({("t1", "H"): 3})),
         ArgumentError,
         "gold: all judged documents have grade 3, so there are no two levels",
+    ),
+    "a magnitude of 0": (
+        lambda: level_tests(Judgments.from_rows([("t1", "H", "ann", 4), ("t1", "N", "ann", 0)]), GOLD),
+        InputError,
+        "assessor ann, topic t1, document N: magnitude 0; a magnitude is above 0; leave out unjudged documents",
     ),
     "gold of other topics": (
         lambda: gain_profile(SMALL, gold_of({("t9", "N"): 0}), checks=CHECKS),

@@ -173,6 +173,11 @@ def test_nobodys_name_or_turn_matters(scheme, rows, data):
     assert normalised(judgments_of(again), scheme).value == approx(before[turned], rel=1e-12)
 
 
+def test_a_unit_is_of_one_assessor_and_topic_where_all_units_have_the_same_name():
+    rows = [(f"t{topic}", "d", who, "u", 1.0) for topic in range(3) for who in ("ann", "bob")]
+    assert len(units_of(judgments_of(rows))) == 6
+
+
 @given(crowds())
 def test_units_by_assessor_are_those_of_a_column_that_says_so(rows):
     one_each = [(*row[:3], row[2], row[4]) for row in rows]
