@@ -1,6 +1,8 @@
 """Files become a collection one after the other: the same as reading them all, with the same messages."""
 
 import gzip
+import itertools
+from contextlib import contextmanager
 
 import pytest
 
@@ -96,6 +98,29 @@ def test_a_document_twice_in_a_list_of_two_files_is_found(folder, tmp_path):
 def test_a_folder_that_exists_is_refused(folder, tmp_path):
     with pytest.raises(FileError, match="exists already; name another folder"):
         partition(str(folder / "runs"), str(folder / "judges"), tmp_path)
+
+
+def test_of_several_who_write_one_folder_at_once_one_wins_and_the_others_say_so_in_a_line(tmp_path):
+    runs = qrowd.Runs.from_dict({"s": {"t": {"d": 1.0}}})
+    target = tmp_path / "c"
+
+    def judgments():
+        write_partitioned(target, runs, [mine], n_parts=1)  # another program, meanwhile
+        yield mine
+
+    mine = qrowd.Judgments.from_rows([("t", "d", "ann", 1)])
+    with as_several_programs(), pytest.raises(FileError, match=r"^.*c: cannot be written: [a-z ]+$"):
+        write_partitioned(target, runs, judgments(), n_parts=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+@contextmanager
+def as_several_programs():
+    """Whoever asks next has another number of a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        numbers = itertools.count(1)
+        patch.setattr("os.getpid", lambda: next(numbers))
+        yield
 
 
 def test_no_judgments_and_no_parts_are_refused(tmp_path):

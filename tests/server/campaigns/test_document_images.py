@@ -1,10 +1,14 @@
 """Documents shown as images: from a folder to the database and back, and what is refused."""
 
 import json
+import struct
+import zlib
 from base64 import b64encode
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
+from PIL import Image as Picture
 from sqlalchemy import create_engine, select
 from sqlalchemy.pool import StaticPool
 
@@ -23,7 +27,14 @@ from qrowd_server.store.schema import document, image, metadata
 from server.pictures import png
 
 PAGE = b64encode(png()).decode()
-JPEG, WEBP = b"\xff\xd8\xff\xe0 and more", b"RIFF\x10\0\0\0WEBPVP8 "
+
+
+def saved(kind: str) -> bytes:
+    Picture.new("RGB", (4, 3)).save(buffer := BytesIO(), kind)
+    return buffer.getvalue()
+
+
+JPEG, WEBP = saved("JPEG"), saved("WEBP")
 IMAGED = DocumentPlan("d1", title="A page", url="https://a.example.org/x?y=1#z", image=PAGE)
 WRITTEN = DocumentPlan("d3", "Some text.", url="http://a.example.org/")
 
@@ -110,11 +121,32 @@ def test_a_document_that_could_not_be_shown_is_refused_by_its_label(document, wo
 
 
 @pytest.mark.parametrize(
-    ("content", "kind"), [(png(), "image/png"), (JPEG, "image/jpeg"), (WEBP, "image/webp"), (b"RIFF1234WAVE", None)]
+    ("content", "kind"),
+    [
+        (png(), "image/png"),
+        (JPEG, "image/jpeg"),
+        (WEBP, "image/webp"),
+        (b"RIFF1234WAVE", None),
+        (png()[:20], None),
+        (saved("GIF"), None),
+    ],
 )
-def test_the_kind_of_an_image_is_told_by_its_first_bytes(content, kind):
+def test_the_kind_of_an_image_is_told_by_its_head(content, kind):
     if kind is None:
         with pytest.raises(ArgumentError, match="no PNG, JPEG or WebP"):
             image_of(content)
     else:
         assert image_of(content).media_type == kind
+
+
+@pytest.mark.parametrize(("width", "height", "fits"), [(60_000, 60_000, False), (10_000, 5_001, False), (9, 9, True)])
+def test_an_image_that_says_it_has_more_pixels_than_a_browser_should_draw_is_refused(width, height, fits):
+    head = struct.pack(">II", width, height)
+    content = png(4, 3).replace(struct.pack(">II", 4, 3), head, 1)
+    checked = content[12:29]
+    content = content.replace(content[12:33], checked + struct.pack(">I", zlib.crc32(checked)), 1)
+    if fits:
+        assert image_of(content).media_type == "image/png"
+    else:
+        with pytest.raises(ArgumentError, match="50,000,000 pixels"):
+            image_of(content)

@@ -136,7 +136,7 @@ def judged(store: Store, plan: Plan, people: int = 4, steps: int = 60, step: flo
 
 
 @pytest.mark.parametrize("protocol", ["grades", "preference"])
-def test_gold_answers_are_no_judgments_and_have_an_export_of_their_own(store: Store, protocol: str):
+def test_grades_of_gold_documents_are_judgments_and_gold_pairs_are_no_preferences(store: Store, protocol: str):
     judged(store, gold_plan(protocol, every=3))
     names = labels(store)
     what = "judgments" if protocol == "grades" else "preferences"
@@ -147,17 +147,18 @@ def test_gold_answers_are_no_judgments_and_have_an_export_of_their_own(store: St
     for row in own:
         columns = ("document_id",) if protocol == "grades" else ("left_id", "right_id")
         assert not any("g" in names[getattr(row, column)] for column in columns)
-    read = getattr(collected, what)
-    values = store.read(lambda c: read(c, "pilot", everything=True))
-    assert not [one for one in values.documents if "g" in one]
+    values = store.read(lambda c: getattr(collected, what)(c, "pilot"))
+    n_gold = len(answers) if protocol == "grades" else 0
+    assert len({one for one in values.documents if "g" in one}) == len({one.document_id for one in answers[:n_gold]})
 
     def lines(**options: Any) -> list[dict[str, Any]]:
         content = store.read(lambda c: b"".join(export_rows(c, "pilot", options.pop("what", what), "jsonl", **options)))
         return [json.loads(line) for line in content.splitlines()]
 
-    assert len(lines()) == len(own) + n_bad
-    assert not [row for row in lines() if "g" in (row.get("document") or row.get("other"))]
-    assert len(lines(everything=True)) == len(own) + n_bad
+    assert len(lines()) == len(own) + n_bad + n_gold
+    of_gold_documents = [row for row in lines() if "g" in (row.get("document") or row.get("other"))]
+    assert len(of_gold_documents) == n_gold == len([row for row in lines() if row.get("origin") == "gold"])
+    assert len(lines(everything=True)) == len(own) + n_bad + n_gold
     of_gold = lines(what="gold")
     assert len(of_gold) == len(answers)
     assert sum(row["right"] for row in of_gold) == sum(one.is_right for one in answers)

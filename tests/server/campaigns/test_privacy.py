@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from judging import NOW, Clock, created, next_action, seeded, small_plan, tables, work
 from qrowd.errors import ArgumentError
@@ -23,19 +22,20 @@ from qrowd_server.campaigns.running.privacy import (
     apply_retention,
     delete_person,
     due,
-    find_person,
     person_data,
     person_json,
 )
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import Judge, Rate
+from qrowd_server.protocols.setting_fields import SchemaError
 from qrowd_server.protocols.views import DocumentView, RatingView
+from qrowd_server.store import base, sessions
 from qrowd_server.store import event_log as events
-from qrowd_server.store import sessions
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitation_links import find_invitation, invite
+from qrowd_server.store.schema import event
 from qrowd_server.store.sqlite import backup
 
 #: What only the person to be deleted has; each is long enough to be found by chance nowhere.
@@ -148,14 +148,55 @@ def test_after_a_deletion_nothing_of_the_person_is_in_the_tables_the_exports_or_
     assert marks_in(in_database(other)) == set()
 
 
-def test_vacuum_leaves_nothing_of_a_deleted_person_in_the_files(tmp_path: Path) -> None:
-    file = tmp_path / "judgments.db"
-    with open_store(file) as store:
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are erased before the next work, not some time after the deletion."""
+    monkeypatch.setattr(base, "ERASE_SOON", 0.0)
+    monkeypatch.setattr(base, "ERASE_AGAIN", 0.0)
+
+
+def delete(store: Store, person: int) -> None:
+    """Delete a person; then another work."""
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
+    store.write(lambda connection: sessions.put_setting(connection, "x", "y"))
+
+
+def test_the_files_hold_nothing_of_a_deleted_person_while_the_server_runs(tmp_path: Path, at_once: None) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
         person = filled(store)
-        store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("vacuum")
-    assert marks_in(files_of(tmp_path)) == set()
+        assert marks_in(files_of(tmp_path)) != set()
+        delete(store, person)
+        assert marks_in(files_of(tmp_path)) == set()
+
+
+def refused(connection: Any) -> None:
+    """A work that reads the first of several rows and raises, as a refused name did."""
+    rows = connection.scalars(select(event.c.id))
+    for number in rows:
+        raise ArgumentError(f"refused at {number}")
+
+
+@pytest.mark.parametrize("how", ["write", "read"])
+def test_a_refused_work_that_was_reading_keeps_nothing_in_the_log(tmp_path: Path, at_once: None, how: str) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
+        person = filled(store)
+        with pytest.raises(ArgumentError) as error:
+            getattr(store, how)(refused)
+        delete(store, person)
+        assert marks_in(files_of(tmp_path)) == set()
+        assert "refused at 1" in str(error.value), "its traceback is still held here, as by a log that is written later"
+
+
+def test_a_reader_delays_the_erasing_and_no_answer(tmp_path: Path, at_once: None) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
+        person = filled(store)
+        with store.reading() as connection:
+            connection.scalar(select(event.c.id))
+            delete(store, person)
+            assert marks_in(files_of(tmp_path)) != set()
+        store.write(lambda connection: sessions.put_setting(connection, "x", "z"))
+        store.write(lambda connection: sessions.put_setting(connection, "x", "z"))
+        assert marks_in(files_of(tmp_path)) == set()
 
 
 @pytest.mark.parametrize("answers", ["keep", "withdraw"])
@@ -269,11 +310,36 @@ def test_the_file_about_a_person_holds_all_they_gave_and_for_themselves_nothing_
     assert len(value["units"][0]["answers"]) >= 4
 
 
+def test_the_person_gets_no_names_of_documents_while_the_unit_is_open(store: Store) -> None:
+    created(store, small_plan("grades", k=4))
+    service = seeded(store, Clock(step=10.0))
+    person = asyncio.run(service.arrive("pilot", "link", "ann"))
+    asyncio.run(work(service, person, Random(1), 3))
+
+    def units(for_owner: bool) -> list[dict[str, Any]]:
+        row = store.read(lambda connection: state.find_assessor(connection, person))[0]  # type: ignore[index]
+        return store.read(lambda connection: person_data(connection, row, for_owner=for_owner))["units"]
+
+    assert [(unit["status"], len(unit["answers"]) > 0) for unit in units(False)] == [("open", True)]
+    assert not any(key.startswith("document") for answer in units(False)[0]["answers"] for key in answer)
+    assert all("documents" in answer for answer in units(True)[0]["answers"])
+    asyncio.run(work(service, person, Random(1), 3))
+    assert units(False)[0]["status"] == "completed"
+    assert all("documents" in answer for answer in units(False)[0]["answers"])
+
+
+@pytest.mark.parametrize(("days", "fits"), [(0, True), (36_500, True), (1e300, False), (36_501, False), (-1, False)])
+def test_a_retention_time_is_a_hundred_years_at_most(days: float, fits: bool) -> None:
+    if fits:
+        assert small_plan("grades", campaign={"retention_days": days}).retention_days == days
+    else:
+        with pytest.raises(SchemaError, match="retention_days"):
+            small_plan("grades", campaign={"retention_days": days})
+
+
 def test_a_model_or_a_stranger_is_no_person_to_delete(store: Store) -> None:
     filled(store)
     with pytest.raises(ArgumentError, match="no such person"):
         store.write(lambda connection: delete_person(connection, "pilot", 12345, NOW))
-    with pytest.raises(ArgumentError, match="nobody is called"):
-        store.read(lambda connection: find_person(connection, 1, "nobody"))
     with pytest.raises(ArgumentError, match="choose one of keep, withdraw"):
         store.write(lambda connection: delete_person(connection, "pilot", 1, NOW, answers="burn"))  # type: ignore[arg-type]

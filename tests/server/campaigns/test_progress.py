@@ -15,6 +15,7 @@ from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
+from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
 from qrowd_server.store import export
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import assessor, assignment, slot, topic, unit
@@ -36,8 +37,8 @@ def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
         row = find_campaign(connection, name)
         assert row is not None
         if protocols_of(row) != {"": "preference"}:
-            columns = (*export.JUDGMENTS, *export.STATUS)
-            found = export.judgments(connection, row.id, everything=True)
+            columns = (*JUDGMENTS, *export.STATUS)
+            found = judgment_rows(connection, row.id, everything=True)
             return [dict(zip(columns, one, strict=True)) for one in found]
         columns = (*export.PREFERENCES, *export.STATUS)
         said = [dict(zip(columns, one, strict=True)) for one in export.preferences(connection, row.id, everything=True)]

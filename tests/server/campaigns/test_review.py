@@ -16,10 +16,11 @@ from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows
-from qrowd_server.campaigns.results.review_decisions import adjudicate, adjudications, adjudicator_name, summaries
+from qrowd_server.campaigns.results.quality import quality
+from qrowd_server.campaigns.results.review_decisions import adjudicate, summaries
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.campaigns.running.collected import judgments
+from qrowd_server.campaigns.running.collected import final_answers, judgments
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.protocols.events import AskOrganisers, GoOn, Judge, ReadReply, Refusal
 from qrowd_server.protocols.views import DocumentView
@@ -80,22 +81,28 @@ def same_after_rebuilding(store: Store) -> None:
 # ---- final answers
 
 
-def test_a_final_answer_is_an_assessor_of_its_own_and_in_no_progress_or_agreement(store: Store) -> None:
+def test_a_final_answer_replaces_the_answers_that_count_and_is_in_no_progress_or_agreement(store: Store) -> None:
     clock = Clock(step=1.0)
     campaign(store, clock)
-    before, judged = store.read(lambda c: progress(c, "pilot", clock.now)), store.read(lambda c: judgments(c, "pilot"))
+    before, agreement = store.read(lambda c: (progress(c, "pilot", clock.now), quality(c, "pilot", bootstrap=0)))
     plain = export(store)
     one = run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "3", "Both causes are named."))
     assert (one.value, one.account, one.reason, one.n) == (3.0, "rita", "Both causes are named.", 1)
     assert store.read(lambda c: progress(c, "pilot", clock.now)).answers == before.answers
-    assert store.read(lambda c: judgments(c, "pilot")).assessors == judged.assessors
-    assert export(store) == plain
-    added, replaced = export(store, adjudicated="add"), export(store, adjudicated="replace")
-    assert added[:-1] == plain
-    assert added[-1].startswith("t0,t0d1,adjudicated,3,") or added[-1].startswith("t0,t0d1,adjudicated,3.0,")
-    assert ",adjudicator," in added[-1]
-    assert [line for line in replaced if ",t0d1," in line] == added[-1:]
-    assert len(replaced) == len(plain) - 3 + 1
+    assert repr(store.read(lambda c: quality(c, "pilot", bootstrap=0))) == repr(agreement)  # nan is not nan
+    replaced = export(store)
+    changed = [(old, new) for old, new in zip(plain, replaced, strict=True) if old != new]
+    assert len(changed) == 3
+    for old, new in changed:
+        was, now = (dict(zip(plain[0].split(","), line.split(","), strict=True)) for line in (old, new))
+        final = {"value": now["value"], "raw": "3", "comment": "Both causes are named.", "origin": "final"}
+        assert (now, float(now["value"]), now["document"]) == (was | final, 3.0, "t0d1")
+    everything = [line.split(",") for line in export(store, everything=True)]
+    assert [row[-3:-1] for row in everything].count(["False", "settled"]) == 3
+    assert len(everything) == len(plain) + 3
+    assert store.read(lambda c: judgments(c, "pilot")).notes == (
+        "campaign pilot: answers replaced by final answers of owners: 3 (final answers: 1)",
+    )
     same_after_rebuilding(store)
 
 
@@ -107,8 +114,8 @@ def test_a_later_final_answer_replaces_the_first_and_an_empty_one_takes_it_back(
     second = run(rita.adjudicate("pilot", "t0", "t0d1", "1", "second"))
     assert (second.value, second.n) == (1.0, 2)
     assert run(rita.adjudicate("pilot", "t0", "t0d1", "", "")) is None
-    assert store.read(lambda c: adjudications(c, 1)) == {}
-    assert export(store, adjudicated="add") == plain == export(store, adjudicated="replace")
+    assert store.read(lambda c: final_answers(c, 1)) == {}
+    assert export(store) == plain
 
 
 @pytest.mark.parametrize(
@@ -128,14 +135,7 @@ def test_a_final_answer_that_cannot_be_is_refused_and_nothing_is_stored(
     campaign(store, clock)
     with pytest.raises(ArgumentError, match=problem):
         run(reviewer(store, clock).adjudicate("pilot", topic, document, text, reason))
-    assert store.read(lambda c: adjudications(c, 1)) == {}
-
-
-def test_an_assessor_who_is_called_adjudicated_is_not_mixed_with_final_answers(store: Store) -> None:
-    clock = Clock(step=1.0)
-    service, _ = campaign(store, clock)
-    run(service.arrive("pilot", "link", "adjudicated"))
-    assert store.read(lambda c: adjudicator_name(c, 1)) == "adjudicated-2"
+    assert store.read(lambda c: final_answers(c, 1)) == {}
 
 
 # ---- answers opened again
@@ -391,7 +391,7 @@ def test_preferences_are_not_reviewed(store: Store) -> None:
     assert store.read(lambda c: summaries(c, "pilot")) == []
     with pytest.raises(ArgumentError, match="no such judgment"):
         run(reviewer(store, clock).reopen("pilot", unit[0], 0, "why"))
-    with pytest.raises(ArgumentError, match="final answers are for documents"):
+    with pytest.raises(ArgumentError, match="final answers are grades"):
         run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "first", "why"))
 
 

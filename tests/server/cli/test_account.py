@@ -87,7 +87,7 @@ NOBODY = "account 'nobody': there is none of this name; qrowd account list shows
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("add", "two words"), "account 'two words': give a name of 1 to 100 characters without blanks"),
+        (("add", "two words"), "account 'two words': give a name of 1 to 100 visible characters without blanks"),
         (("change", "nobody"), NOBODY),
         (("remove", "nobody"), NOBODY),
         (("change", "nobody", "--role", "member"), NOBODY),

@@ -13,16 +13,11 @@ from qrowd_server.protocols.journey import draw_lines, in_order
 from qrowd_server.protocols.settings import JourneySettings
 from qrowd_server.protocols.views import (
     ConsentView,
-    DocumentView,
     EndView,
     ExcludedView,
     LinesView,
     LineView,
     NoneLeftView,
-    PairView,
-    QuestionView,
-    RatingView,
-    RevisionView,
 )
 
 
@@ -92,16 +87,16 @@ def test_consent_then_three_lines_then_work():
     assessor.act(JudgeLine(1, f"{lengths[1]}"))
     assert assessor.act(JudgeLine(2, f"{lengths[2]}")) == ["line_judged", "practised"]
     assert assessor.view == LinesView(lengths, tuple(map(str, lengths)), passed=True, left=2)
-    assert (assessor.may_work, assessor.status) == (False, "practised")
+    assert (assessor.may_work, assessor.status) == (False, "ready_to_judge")
     assert assessor.act(GoOn()) == ["practice_passed"]
-    assert (assessor.may_work, assessor.status) == (True, "practised")
+    assert (assessor.may_work, assessor.status) == (True, "ready_to_judge")
     assert assessor.view == NoneLeftView(None, finished=False)
 
 
 def test_who_does_not_consent_is_thanked_and_sees_nothing_else():
     assessor = Assessor()
     assert assessor.act(Consent(False)) == ["declined"]
-    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("declined"), "ended", False)
+    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("declined"), "declined", False)
     refusal = assessor.refused(Consent(True))
     assert (refusal.code, str(refusal)) == ("over", "This task is finished; there is nothing left to do here.")
 
@@ -263,37 +258,14 @@ def test_an_early_end_is_told():
     assert not assessor.view.early
 
 
-DOCUMENT = DocumentView(0, 2, 5, None, (False, False), (False, False), (), "none")
-PAIR = PairView(0, 1, 2, "both", 9, False, True, False, True, False)
-
-
-@pytest.mark.parametrize(
-    ("unit", "status"),
-    [
-        (None, "practised"),
-        (QuestionView("", (), False, 2), "practised"),
-        (DOCUMENT, "qualified"),
-        (DocumentView(1, 2, 5, None, (True, False), (False, False), (), "none"), "working"),
-        (DocumentView(0, 2, 5, None, (True, True), (False, False), (), "none", revising=True), "check_failed_once"),
-        (RevisionView(2, 1), "check_failed_once"),
-        (PAIR, "qualified"),
-        (PairView(3, 1, 2, "left", 6, True, True, False, True, False), "working"),
-        (RatingView(), "working"),
-        (EndView("completed"), "practised"),
-    ],
-)
-def test_the_unit_under_way_says_how_far_somebody_is(unit, status):
-    assert journey.status(arrived().way, unit) == status
-
-
 @pytest.mark.parametrize(
     ("outcomes", "status"),
     [
-        (["completed"], "completed"),
+        (["completed"], "judged_a_unit"),
         (["failed"], "ended"),
         (["screened_out"], "screened_out"),
         (["screened_out", "failed"], "ended"),
-        (["completed", "screened_out"], "completed"),
+        (["completed", "screened_out"], "judged_a_unit"),
     ],
 )
 def test_between_units_it_is_what_came_of_them(outcomes, status):
@@ -301,8 +273,6 @@ def test_between_units_it_is_what_came_of_them(outcomes, status):
     for outcome in outcomes:
         assessor.happen("unit_ended", outcome=outcome)
     assert assessor.status == status
-    assessor.happen("paid")
-    assert assessor.status == "paid"
 
 
 # ---- what an owner adds
@@ -314,7 +284,7 @@ def test_who_is_excluded_takes_no_further_part_until_reinstated():
     assert (assessor.view, assessor.status, assessor.may_work) == (ExcludedView(), "excluded", False)
     assert assessor.refused(GoOn()).code == "over"
     assessor.happen("reinstated")
-    assert (assessor.status, assessor.may_work) == ("practised", True)
+    assert (assessor.status, assessor.may_work) == ("ready_to_judge", True)
 
 
 def test_a_reset_leads_back_to_the_first_page_with_new_lines():

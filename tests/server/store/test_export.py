@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert
 
 from qrowd import read_judgments, read_preferences
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
 from qrowd_server.store import event_log as events
 from qrowd_server.store import export, schema, writers
 from qrowd_server.store.base import Store, StoreError
@@ -74,7 +75,7 @@ def rows(store: Store, what: Callable[..., Iterator[Any]], **options: object) ->
 
 
 def test_only_what_counts_is_exported_topic_by_topic_in_the_order_shown(full: Store) -> None:
-    assert [row[:6] for row in rows(full, export.judgments)] == [
+    assert [row[:6] for row in rows(full, judgment_rows)] == [
         ("001", "d3", "a1", 0.1, 1, "001/0"),
         ("001", "d1", "a1", 40.0, 2, "001/0"),
         ("002", "d1", "a1", 1e-7, 0, "002/1"),
@@ -82,8 +83,8 @@ def test_only_what_counts_is_exported_topic_by_topic_in_the_order_shown(full: St
 
 
 def test_everything_comes_with_a_column_that_says_whether_it_counts(full: Store) -> None:
-    found = rows(full, export.judgments, everything=True)
-    named = [dict(zip(export.JUDGMENTS + export.STATUS, row, strict=True)) for row in found]
+    found = rows(full, judgment_rows, everything=True)
+    named = [dict(zip(JUDGMENTS + export.STATUS, row, strict=True)) for row in found]
     assert [(r["assessor"], r["value"], r["counted"], r["status"], r["excluded"]) for r in named] == [
         ("a1", 0.1, True, "completed", None),
         ("a1", 40.0, True, "completed", None),
@@ -121,7 +122,7 @@ def written(
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_exported_judgments_are_read_back_as_they_were(full: Store, tmp_path: Path, ending: str) -> None:
-    path = written(full, tmp_path / f"j{ending}", export.judgments, export.JUDGMENTS)
+    path = written(full, tmp_path / f"j{ending}", judgment_rows, JUDGMENTS)
     found = read_judgments(path)
     assert (found.topics, found.documents, found.assessors) == (("001", "002"), ("d3", "d1"), ("a1",))
     assert found.value.tolist() == [0.1, 40.0, 1e-7]
@@ -145,11 +146,11 @@ def test_exported_preferences_are_read_back_as_they_were(full: Store, tmp_path: 
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-@pytest.mark.parametrize("what", [export.judgments, export.preferences])
+@pytest.mark.parametrize("what", [judgment_rows, export.preferences])
 def test_exporting_again_gives_the_same_bytes(
     full: Store, tmp_path: Path, ending: str, what: Callable[..., Iterator[Any]]
 ) -> None:
-    columns = (export.JUDGMENTS if what is export.judgments else export.PREFERENCES) + export.STATUS
+    columns = (JUDGMENTS if what is judgment_rows else export.PREFERENCES) + export.STATUS
     one, two = (written(full, tmp_path / f"{n}{ending}", what, columns, everything=True) for n in range(2))
     assert one.read_bytes() == two.read_bytes() != b""
 
@@ -159,20 +160,20 @@ def test_both_databases_export_the_same_bytes(postgres: Any, tmp_path: Path) -> 
     for url in (postgres.database(), tmp_path / "x.db"):
         with open_store(url) as store:
             store.write(said)
-            for what, columns in ((export.judgments, export.JUDGMENTS), (export.preferences, export.PREFERENCES)):
+            for what, columns in ((judgment_rows, JUDGMENTS), (export.preferences, export.PREFERENCES)):
                 found.append(b"".join(writers.json_lines(columns, store.stream(lambda c, what=what: what(c, 1)))))
     assert found[:2] == found[2:]
 
 
 def test_an_empty_campaign_is_an_empty_export(store: Store) -> None:
     store.write(campaign)
-    assert rows(store, export.judgments) == rows(store, export.preferences) == []
-    assert list(writers.json_lines(export.JUDGMENTS, [])) == []
+    assert rows(store, judgment_rows) == rows(store, export.preferences) == []
+    assert list(writers.json_lines(JUDGMENTS, [])) == []
     assert b"".join(writers.csv(("a", "b"), [])) == b"a,b\r\n"
     assert b"".join(writers.parquet(("a", "b"), [])).startswith(b"PAR1")
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", " =", "\n=", "\u00a0+"])
 def test_a_cell_for_spreadsheets_is_never_a_formula_and_numbers_stay_numbers(start: str) -> None:
     row = (f"{start}cmd|' /C calc'!A0", -1.5, "plain=", None)
     text = b"".join(writers.csv(("a", "b", "c", "d"), [row], for_spreadsheets=True)).decode()
@@ -182,8 +183,8 @@ def test_a_cell_for_spreadsheets_is_never_a_formula_and_numbers_stay_numbers(sta
 
 
 def test_qrels_are_read_back(full: Store, tmp_path: Path) -> None:
-    found = rows(full, export.judgments)
-    text = b"".join(writers.qrels(export.JUDGMENTS, found))
+    found = rows(full, judgment_rows)
+    text = b"".join(writers.qrels(JUDGMENTS, found))
     assert text.decode().splitlines() == ["001 a1 d3 0.1", "001 a1 d1 40", "002 a1 d1 1e-07"]
     path = tmp_path / "x.qrels"
     path.write_bytes(text)
@@ -199,9 +200,9 @@ def test_what_qrels_cannot_hold_is_refused() -> None:
 
 def test_a_long_export_is_streamed_in_little_memory(store: Store) -> None:
     store.write(lambda c: judged(c, 20_000, topics=4))
-    assert len(rows(store, export.judgments)) == 20_000  # warm
+    assert len(rows(store, judgment_rows)) == 20_000  # warm
     before, n = memory(), 0
-    for piece in writers.json_lines(export.JUDGMENTS, store.stream(lambda c: export.judgments(c, 1))):
+    for piece in writers.json_lines(JUDGMENTS, store.stream(lambda c: judgment_rows(c, 1))):
         assert len(piece) < 1_000_000
         n += piece.count(b"\n")
         json.loads(piece.split(b"\n", 1)[0])
@@ -216,11 +217,11 @@ def test_a_backup_holds_all_that_was_acknowledged_before_and_opens_as_a_store(tm
     with open_store(tmp_path / "a.db") as store:
         store.write(said)
         backup(store, tmp_path / "b.db")
-        expected = rows(store, export.judgments)
+        expected = rows(store, judgment_rows)
         with pytest.raises(StoreError, match="is there already"):
             backup(store, tmp_path / "b.db")
     with open_store(tmp_path / "b.db") as copy:
-        assert rows(copy, export.judgments) == expected
+        assert rows(copy, judgment_rows) == expected
         assert copy.read(lambda c: c.exec_driver_sql("pragma integrity_check").scalar()) == "ok"
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 

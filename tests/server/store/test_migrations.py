@@ -14,6 +14,7 @@ import qrowd_server.store.engine
 from qrowd_server.store.base import StoreError
 from qrowd_server.store.engine import HEAD, bring_up_to_date, open_store
 from qrowd_server.store.schema import metadata
+from qrowd_server.store.sessions import find_api_key, make_api_key
 
 PARTS = {
     "sqlite": "select name, sql from sqlite_master where name not like '%alembic%' and sql is not null",
@@ -62,6 +63,22 @@ def test_migrating_makes_the_very_tables_that_create_all_makes(engine: Engine) -
         bring_up_to_date(connection, "here")
         assert parts(connection) == expected
     assert len(expected) >= len(metadata.tables)
+
+
+def test_a_store_of_the_first_tables_gets_makers_of_keys_and_its_old_keys_open_nothing(empty: str) -> None:
+    with open_store(empty) as store:
+        key = store.write(lambda c: make_api_key(c, "old", 1.0))
+        assert store.read(lambda c: find_api_key(c, key)) is not None
+
+        def back(connection: Connection) -> None:
+            connection.execute(text("alter table api_key drop column account_id"))
+            connection.execute(text("update alembic_version set version_num = '0001'"))
+
+        store.write(back)
+    with open_store(empty) as store:
+        assert store.read(lambda c: find_api_key(c, key)) is None
+        new = store.write(lambda c: make_api_key(c, "new", 1.0))
+        assert store.read(lambda c: find_api_key(c, new)) is not None
 
 
 def test_the_newest_step_is_the_one_that_migrate_names() -> None:

@@ -39,7 +39,24 @@ def test_links_without_names_never_look_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\u202eann", "an\u200bn", "a\u0000", "\u2066x", "", "   ", "x" * 101, "a\tb", "\ud800"]
+    "text",
+    [
+        "\u202eann",
+        "an\u200bn",
+        "a\u0000",
+        "\u2066x",
+        "",
+        "   ",
+        "x" * 101,
+        "a\tb",
+        "\ud800",
+        "\u3164",
+        "an\u115fn",
+        "\u2800",
+        "an\u034fn",
+        "ann\ufe0f",
+        "\U000e0100ann",
+    ],
 )
 def test_a_name_that_cannot_be_shown_as_it_is_is_refused(text: str) -> None:
     with pytest.raises(ArgumentError, match="name"):

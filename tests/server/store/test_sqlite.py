@@ -51,7 +51,7 @@ def handed_in_together(store: Store, works: list[Callable[[Connection], object]]
     threads += [threading.Thread(target=send, args=(i,)) for i in range(len(works))]
     for thread in threads[1:]:
         thread.start()
-    while store.waiting() < len(works):  # all have handed theirs in
+    while store._writer._queue.qsize() < len(works):  # all have handed theirs in
         os.sched_yield()
     go.set()
     for thread in threads:

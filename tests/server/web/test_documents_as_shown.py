@@ -90,7 +90,7 @@ def test_a_pdf_text_as_typed_and_html_are_judged_beside_guidelines(app: Applicat
     guidelines = {"guidelines": "# Bread\n\n![An example](e.png)\n", "pictures": {"e.png": example}}
     campaign = app.campaign(replace(plan, documents=documents, instructions="Read them all.", **guidelines))
     tab.goto(campaign.link())
-    expect(tab.get_by_text("A set has 3 documents. It takes about 1 minute.")).to_be_visible()
+    expect(tab.get_by_text("A set has about 3 documents. It takes about 1 minute.")).to_be_visible()
     click(tab, "Begin")
     expect(tab.get_by_text("Read them all.")).to_be_visible()  # before the first document, without consent
     expect(tab.locator("h2", has_text="Bread")).to_be_visible()

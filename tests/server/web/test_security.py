@@ -15,7 +15,7 @@ from judging import NOW
 from qrowd.errors import ArgumentError
 from qrowd_server.store.invitation_links import add_sign_up
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.web.security import BODY_LIMIT, ServerSettings, Signer, client_address
+from qrowd_server.web.security import BODY_LIMIT, ServerSettings, Signer, client_address, client_network
 from server.web.fakes import World, world
 from webserver import BASE, SECRET, Browser, scope_of
 
@@ -390,3 +390,16 @@ def test_a_token_says_what_was_signed_and_nothing_else_does(content: dict[str, o
 def test_only_a_trusted_proxy_says_who_asks(peer: str, said: str, address: str) -> None:
     behind = ServerSettings(BASE, SECRET, trusted_proxies=("10.0.0.0/8",))
     assert client_address(scope_of("GET", "/", "", {"x-forwarded-for": said}, peer), behind) == address
+
+
+@pytest.mark.parametrize(
+    ("peer", "network"),
+    [
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:ffff::9", "2001:db8::/64"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("192.0.2.7", "192.0.2.7"),
+    ],
+)
+def test_addresses_that_one_visitor_can_choose_count_as_one(peer: str, network: str) -> None:
+    assert client_network(scope_of("GET", "/", "", {}, peer), ServerSettings(BASE, SECRET)) == network

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from qrowd_server.campaigns.results.review_decisions import adjudicate
-from qrowd_server.store.materials import documents_of, find_campaign, topics_of
 from qrowd_server.store.sessions import find_api_key, revoke_api_key
 from qrowd_server.web import downloads
 from qrowd_server.web.api import ROUTES
@@ -85,10 +83,7 @@ def test_exports_are_files_with_a_name_and_the_same_bytes_again(served: World, f
         ("stars/units?format=csv", 200),
         ("stars/units?everything=true", 422),
         ("stars/judgments?everything=true&format=spreadsheet", 200),
-        ("stars/judgments?adjudicated=add&format=qrels", 200),
-        ("pairs/duplicates?adjudicated=replace", 422),
-        ("stars/judgments?adjudicated=yes", 422),
-        ("stars/units?adjudicated=add", 422),
+        ("stars/judgments?format=qrels", 200),
     ],
 )
 def test_what_cannot_be_exported_is_refused_before_it_begins(served: World, path: str, status: int) -> None:
@@ -96,21 +91,6 @@ def test_what_cannot_be_exported_is_refused_before_it_begins(served: World, path
     assert response.status_code == status
     if status != 200:
         assert set(response.json()) == {"code", "message", "field", "reference"}
-
-
-def test_final_answers_are_exported_where_they_are_asked_for(served: World) -> None:
-    store = served.store
-    row = store.read(lambda c: find_campaign(c, "stars"))
-    assert row is not None
-    topic = store.read(lambda c: topics_of(c, row.id))[0].label
-    document = next(iter(store.read(lambda c: list(documents_of(c, row.id))))).label
-    store.write(lambda c: adjudicate(c, "stars", topic, document, "1", "why", 1.0))
-    path = f"{PREFIX}/campaigns/stars/judgments"
-    plain, added = (ask(served, "GET", f"{path}{query}").text for query in ("", "?adjudicated=add"))
-    assert added.startswith(plain)
-    final = json.loads(added.removeprefix(plain))
-    assert (final["assessor"], final["kind"], final["topic"]) == ("adjudicated", "adjudicator", topic)
-    assert final["document"] == document
 
 
 def free_downloads() -> int:

@@ -53,6 +53,8 @@ class Liar:
     metadata: dict[str, Any] = field(default_factory=dict)
     claims: dict[str, Any] = field(default_factory=dict)
     sign: Any = None  # of (claims), the token; None for its own key
+    trouble: str = ""  # of the token endpoint: redirect, silence, close, error, junk
+    over: threading.Event = field(default_factory=threading.Event)  # the test has ended, and so has silence
     asked: list[tuple[str, str, Mapping[str, list[str]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -70,6 +72,10 @@ class Liar:
                 return 200, {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/jwks", **usual, **self.metadata}
             case "/jwks":
                 return 200, {"keys": [self.key.as_dict(private=False)]}
+            case "/token_endpoint" if self.trouble:
+                if self.trouble == "silence":
+                    self.over.wait()
+                return {"redirect": 307, "error": 500}.get(self.trouble, 200), {}
             case "/token_endpoint":
                 sign = self.sign or (lambda claims: jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key))
                 token = {"access_token": "a", "token_type": "Bearer", "expires_in": 60, "id_token": sign(self.claims)}
@@ -87,7 +93,14 @@ def lying_provider() -> Iterator[Liar]:
             form = parse_qs(self.rfile.read(length).decode())
             status, content = liar.answer(self.command, urlsplit(self.path).path, form)
             body = json.dumps(content).encode()
+            if liar.trouble in ("close", "silence") and self.path == "/token_endpoint":
+                self.close_connection = True
+                return
+            if liar.trouble in ("junk", "redirect") and self.path == "/token_endpoint":
+                body = b"<html>down for maintenance</html>"
             self.send_response(status)
+            if status == 307:
+                self.send_header("location", f"{liar.issuer}/elsewhere")
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
@@ -105,6 +118,7 @@ def lying_provider() -> Iterator[Liar]:
     try:
         yield liar
     finally:
+        liar.over.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -13,6 +13,7 @@ import pytest
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.accounts import accounts, disable_account, find_account
+from qrowd_server.web.owner import oidc
 from qrowd_server.web.owner.oidc import oidc_settings
 from server.web.owner.estate import Estate, estate
 from server.web.owner.provider import Liar, lying_provider, real_provider
@@ -163,7 +164,7 @@ def come_back(made: Estate, liar: Liar, **claims: object) -> Answer:
              "preferred_username": "ann"}  # fmt: skip
     liar.claims = {name: value for name, value in {**usual, **claims}.items() if value is not None}
     answer = browser.get(f"{CALLBACK}?{urlencode({'code': 'c', 'state': query['state'][0]})}")
-    if liar.asked and liar.asked[-2:][0][1] == "/token_endpoint":
+    if not liar.trouble and liar.asked and liar.asked[-2:][0][1] == "/token_endpoint":
         verifier = liar.asked[-2][2]["code_verifier"][0].encode()
         challenge = base64.urlsafe_b64encode(sha256(verifier).digest()).rstrip(b"=").decode()
         assert (query["code_challenge"], query["code_challenge_method"]) == ([challenge], ["S256"])
@@ -224,6 +225,39 @@ def test_a_provider_that_is_away_is_a_friendly_page(tmp_path: Path) -> None:
     with estate(tmp_path, environ=settings("http://127.0.0.1:9")) as made:
         answer = Browser(made.app).get("/owner/oidc")
         assert (answer.status, "does not answer" in answer.text) == (502, True)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status", "words"),
+    [
+        ("redirect", 502, "does not answer"),
+        ("silence", 502, "does not answer"),
+        ("close", 502, "does not answer"),
+        ("error", 502, "does not answer"),
+        ("junk", 403, "The sign-in failed"),
+    ],
+)
+def test_trouble_at_the_token_endpoint_is_a_friendly_page_and_no_account(
+    tmp_path: Path, liar: Liar, monkeypatch: pytest.MonkeyPatch, trouble: str, status: int, words: str
+) -> None:
+    monkeypatch.setattr(oidc, "TIMEOUT", 0.2)
+    with estate(tmp_path, environ=settings(liar.issuer)) as made:
+        made.clock.now, liar.trouble = time.time(), trouble
+        answer = come_back(made, liar)
+        assert (answer.status, words in answer.text) == (status, True)
+        assert "ann" not in names(made)
+        assert not [path for _, path, _ in liar.asked if path == "/elsewhere"]
+
+
+@pytest.mark.parametrize(
+    ("name", "account"),
+    [(["a"], "s-ann"), ({"x": 1}, "s-ann"), ("zo\u2800e\u3164", "zo-e"), ("\u202ezoe", "zoe"), ("\u115f", "account")],
+)
+def test_a_name_of_the_provider_that_is_no_name_is_none(tmp_path: Path, liar: Liar, name: object, account: str) -> None:
+    with estate(tmp_path, environ=settings(liar.issuer)) as made:
+        made.clock.now = time.time()
+        assert come_back(made, liar, preferred_username=name).status == 303
+        assert set(names(made)) == {account, "olga"}
 
 
 # ---- settings

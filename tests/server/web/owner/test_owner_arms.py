@@ -44,7 +44,7 @@ def asked(made: Estate, path: str) -> Answer:
 
 def test_every_page_names_the_arms_and_what_they_collect(made: Estate) -> None:
     owner = made.owner()
-    for page in ("", "/assessors", "/agreement", "/export", "/settings", "/payment", "/invitations"):
+    for page in ("", "/assessors", "/agreement", "/export", "/settings", "/invitations"):
         text = owner.get(BASE + page).text
         assert "absolute (grades), preference (preferences), degrees (preferences)" in text, page
     assert "absolute (grades), preference (preferences), degrees (preferences)" in owner.get("/owner").text

@@ -29,7 +29,7 @@ def begin_session(made: Estate, tab: Page) -> None:
 
 
 def paths(made: Estate) -> list[str]:
-    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/payment", "/settings")]
+    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/settings")]
     other = [f"/owner/c/small{path}" for path in ("", "/panel", "/invitations", "/export", "/delete")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
     return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/agreement"]

@@ -20,12 +20,11 @@ from qrowd_server.store.invitation_links import find_invitation
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
 from qrowd_server.store.sessions import find_api_key
-from qrowd_server.web.arrival import payment_code
 from qrowd_server.web.owner import ROUTES, formatting
 from qrowd_server.web.owner.assessors import COLUMNS
 from qrowd_server.web.owner.sign_in import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
-from webserver import BASE, SECRET, Browser
+from webserver import BASE, Browser
 from zips import zipped
 
 UPLOADS = {
@@ -290,8 +289,6 @@ def test_an_exclusion_shows_its_reason_and_changes_the_export_until_it_is_taken_
     assert f",{known}," in everything
     assert owner.post(ann, {"csrf": csrf, "do": "reinstate"}).status == 303
     assert exported() == before
-    assert owner.post(ann, {"csrf": csrf, "do": "paid"}).status == 303
-    assert 'class="pill paid"' in owner.get(ann).text
     assert owner.post(ann, {"csrf": csrf, "do": "reset"}).status == 303
     assert owner.post(ann, {"csrf": csrf, "do": "praise"}).status == 422
 
@@ -302,7 +299,7 @@ def test_an_assessor_s_page_tells_every_answer(tmp_path: Path) -> None:
         assert "definitely" in pairs
 
 
-def test_a_model_is_called_one_and_is_not_paid(made: Estate, tmp_path: Path) -> None:
+def test_a_model_is_called_one(made: Estate, tmp_path: Path) -> None:
     refused: list[str] = []  # one document, whichever the model gets first
 
     def answer(request: Request) -> str:
@@ -318,10 +315,6 @@ def test_a_model_is_called_one_and_is_not_paid(made: Estate, tmp_path: Path) -> 
     assert "ann model" not in table
     page = text_of(owner.get(made.assessor("small-1+campaign")).text)
     assert "A language model, asked by qrowd campaign ask : function#small-1+campaign" in page
-    assert "Note as paid" not in page
-    payment = text_of(owner.get("/owner/c/small/payment").text)
-    assert "ann" in payment
-    assert "small-1" not in payment
 
 
 def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: Estate) -> None:
@@ -402,16 +395,6 @@ def test_the_page_of_the_panel_tells_what_to_paste(made: Estate) -> None:
     page = html.unescape(made.owner().get("/owner/c/small/panel").text)
     assert f"{BASE}/panel/small?id=ID" in page
     assert "P1" in page
-
-
-def test_a_payment_code_is_the_assessor_s_for_ever_and_nobody_else_s(made: Estate) -> None:
-    owner, path = made.owner(), "/owner/c/small/payment"
-    number = int(made.assessor("ann").rpartition("/")[2], 16)
-    code = payment_code(SECRET, "small", number)
-    assert code == payment_code(SECRET, "small", number)
-    others = {payment_code(SECRET, "smal", number), payment_code(SECRET, "small", number + 1)}
-    assert len({code, payment_code(SECRET[::-1], "small", number), *others}) == 4
-    assert code in owner.get(path).text
 
 
 # ---- what leaves

@@ -11,7 +11,7 @@ import pytest
 
 from judging import work
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
-from qrowd_server.campaigns.results.review_decisions import adjudications
+from qrowd_server.campaigns.running.collected import final_answers
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign
@@ -97,14 +97,14 @@ def test_a_final_answer_is_given_by_an_account_and_can_be_taken_back(made: Estat
     assert "<b>about</b>" not in page.text
     assert "1 final answer" in text_of(rita.get(REVIEW).text)
     assert "11 documents" in text_of(rita.get(f"{REVIEW}?open=1").text)
-    exported = rita.get("/owner/c/small/export/judgments/csv?adjudicated=add").text
-    assert ",adjudicated,2" in exported
-    assert ",adjudicated," not in rita.get("/owner/c/small/export/judgments/csv").text
+    exported = rita.get("/owner/c/small/export/judgments/csv").text
+    assert [",final" in line for line in exported.splitlines() if "It is <b>about</b> ducks." in line] == [True, True]
+    assert "1 final answer of owners" in text_of(rita.get("/owner/c/small/export").text)
     refused = send(rita, f"{REVIEW}/item", do="adjudicate", text="2", reason="", **fields)
     assert refused.status == 422
     assert "reason: say why" in refused.text
     assert send(rita, f"{REVIEW}/item", do="withdraw", **fields).status == 303
-    assert made.store.read(lambda c: adjudications(c, number(made))) == {}
+    assert made.store.read(lambda c: final_answers(c, number(made))) == {}
     log = text_of(logged_in(made).get("/owner/c/small/log").text)
     assert "gave the final answer" in log
 

@@ -59,7 +59,6 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/invitations"): "owner",
     ("POST", "/owner/c/{campaign}/invitations"): "owner",
     ("GET", "/owner/c/{campaign}/panel"): "owner",
-    ("GET", "/owner/c/{campaign}/payment"): "owner",
     ("GET", "/owner/c/{campaign}/change"): "owner",
     ("POST", "/owner/change/{campaign}"): "owner",
     ("GET", "/owner/c/{campaign}/delete"): "owner",

@@ -12,9 +12,9 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
+from qrowd.cli.input_files import show_notes
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver, output_file, write_output
-from qrowd.reports.phrases import count
 from qrowd_server.cli.database import open_campaigns
 from qrowd_server.cli.judge_campaign import ask
 
@@ -74,15 +74,11 @@ def export(
     what: Annotated[Exported | None, option(help="What is exported.", show_default="judgments or preferences")] = None,
     everything: Annotated[
         bool,
-        option("--everything", help="Also export answers that do not count: failed, lost, unfinished or excluded."),
-    ] = False,
-    adjudicated: Annotated[
-        Literal["without", "add", "replace"],
         option(
-            help="Final answers of owners: left out, added as one more assessor of the kind adjudicator, or in place "
-            "of what assessors said of the same documents."
+            "--everything",
+            help="Also export answers that do not count: failed, lost, unfinished, excluded, or settled by an owner.",
         ),
-    ] = "without",
+    ] = False,
     names: options.Names = False,
     format: Annotated[
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels"], option(help="Format of the file.", panel="Output")
@@ -92,19 +88,18 @@ def export(
     """Export what a campaign has collected."""
     from qrowd_server.campaigns.results.exports import export_rows, kinds_of, note_names
     from qrowd_server.campaigns.running.campaign_settings import find_arms
+    from qrowd_server.campaigns.running.collected import collected
 
     with open_campaigns(database) as store:
-        kind: str = what or ""
-        if not kind:
-            kind = store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
+        kind: str = what or store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
     if names:  # which the log of the campaign keeps
         with open_campaigns(database, write=True, beside_server=True, create=False) as store:
             store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
     with open_campaigns(database) as store, store.reading() as connection:
-        pieces = export_rows(
-            connection, name, kind, format, everything=everything, names=names, adjudicated=adjudicated
-        )
-        write_output(output, pieces)
+        write_output(output, export_rows(connection, name, kind, format, everything=everything, names=names))
+        row, arms = find_arms(connection, name)
+        for arm in arms if kind == "judgments" else ():
+            show_notes(collected(connection, f"{row.name}/{arm}".rstrip("/")).notes)
 
 
 def status(
@@ -259,41 +254,6 @@ def delete(
     typer.echo(f"qrowd campaign create {quote(file)} brings it back")
 
 
-# ---- people
-
-
-def person(
-    campaign: Name,
-    name: Annotated[str, typer.Argument(help="Name or pseudonym of the assessor.")],
-    database: options.Database = options.DATABASE,
-    delete: Annotated[
-        Literal["keep", "withdraw"] | None,
-        option(
-            help="Delete the person instead: names, platform ids and texts leave tables and log. The answers are kept "
-            "under the pseudonym, or withdrawn. With SQLite stop the server first.",
-            show_default="nothing is deleted",
-        ),
-    ] = None,
-    output: Annotated[str, output_file("File for the data; - for standard output.")] = "-",
-) -> None:
-    """Export everything that a campaign holds about a person, as JSON, or delete the person."""
-    from qrowd_server.campaigns.running.campaign_settings import find
-    from qrowd_server.campaigns.running.privacy import delete_person, find_person, person_json
-
-    if delete is None:
-        with open_campaigns(database) as store, store.reading() as connection:
-            row = find_person(connection, find(connection, campaign).id, name)
-            write_output(output, iter([person_json(connection, row, for_owner=True)]))
-        return
-    with open_campaigns(database, write=True, create=False) as store:
-        row = store.read(lambda connection: find_person(connection, find(connection, campaign).id, name))
-        done = store.write(lambda connection: delete_person(connection, campaign, row.id, time.time(), answers=delete))
-    texts = count(done.n_texts, "text")
-    typer.echo(f"{done.pseudonym} of {campaign} is deleted: {count(done.n_events, 'event')} changed, {texts} removed")
-    typer.echo("copies and exports made earlier still hold the person; delete these, too")
-    typer.echo("so may unused parts of the database's files until VACUUM: see docs/privacy.md")
-
-
 campaign = command_group(
     "Create, watch and export campaigns of judging.",
     init,
@@ -304,6 +264,5 @@ campaign = command_group(
     invite,
     ask,
     backup,
-    person,
     delete,
 )

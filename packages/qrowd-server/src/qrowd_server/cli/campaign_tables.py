@@ -44,7 +44,6 @@ def all_accounts(accounts: Sequence[Account]) -> Document:
         "role": "role",
         "state": lambda row: "active" if row.disabled is None else "disabled",
         "password": lambda row: "yes" if row.has_password else "no",
-        "providers": lambda row: ", ".join(row.providers),
         "created": lambda row: _when(row.created),
     }
     n = len(accounts)
@@ -74,7 +73,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
-    statuses = (f"{n} {_in_words(status)}" for status, n in sorted(progress.assessors.items()))
+    statuses = (f"{n} {status.replace('_', ' ')}" for status, n in sorted(progress.assessors.items()))
     notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
     if progress.models:
         notes.append(f"{count(progress.models, 'assessor is a model', 'assessors are models')}.")
@@ -115,7 +114,7 @@ def _assessors(quality: Quality) -> Table:
     columns: dict[str, Column] = {
         "assessor": "name",
         "kind": "kind",
-        "status": "status",
+        "status": lambda row: row.status.replace("_", " "),
         "done": "completed",
         "failed": lambda row: str(row.failed + row.screened_out),
         "lost": "lost",
@@ -146,11 +145,6 @@ def _agreement(quality: Quality) -> str:
     if quality.pairs_alike is not None:
         return f"Pairs ordered alike by two assessors: {quality.pairs_alike:.0%}."
     return f"Agreement cannot be computed: {quality.why_not}"
-
-
-def _in_words(status: str) -> str:
-    """The status of an assessor; "practised" also holds where no practice is asked for."""
-    return "ready to judge" if status == "practised" else status.replace("_", " ")
 
 
 def _when(at: float | None) -> str:

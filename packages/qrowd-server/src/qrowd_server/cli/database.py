@@ -28,14 +28,21 @@ def read_campaign(
 
 def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferences], pandas.DataFrame]:
     """What was collected in each arm of a campaign, and its units."""
-    from qrowd_server.campaigns.results.exports import unit_frame
-    from qrowd_server.campaigns.running.collected import collected_by_arm
+    import pandas
 
-    with open_campaigns(database) as store:
-        answers = store.read(lambda connection: collected_by_arm(connection, name))
-        if not answers:
+    from qrowd_server.campaigns.results.exports import UNITS, unit_rows
+    from qrowd_server.campaigns.running.campaign_settings import find_arms
+    from qrowd_server.campaigns.running.collected import collected
+
+    with open_campaigns(database) as store, store.reading() as connection:
+        row, arms = find_arms(connection, name)
+        if len(arms) < 2:
             raise ArgumentError(f"--campaign {name}: it has one arm, so there is nothing to compare")
-        return answers, store.read(lambda connection: unit_frame(connection, name))
+        answers = {arm: collected(connection, f"{row.name}/{arm}") for arm in arms}
+        units = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
+        return answers, units.astype(
+            dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float)
+        )
 
 
 def read_design(database: str, name: str) -> Design | None:

@@ -256,7 +256,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "assigned": {"slot": Index, "topic": int, "seed": int, "gold_every": (Index, 0), "gold_first": (Index, 0)},
     "unit_ended": {"outcome": _ENDED, "early": bool},
     "unit_left": _NOTHING,
-    "paid": _NOTHING,
     # of a campaign, by its owners
     "member": {"account": Text, "role": Literal["owner", "viewer", "none"]},  # an account's new role
     "invited": {"n": Index},

@@ -5,7 +5,7 @@
 
 The practice is that of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), section 3.2.1: numbers for three
 lines, which pass where longer lines have higher numbers. Like a protocol it is a pure machine. An owner and the server
-add events too: `unit_ended` {outcome, early}, `paid`, `excluded` {reason, gold}, `reinstated`, and
+add events too: `unit_ended` {outcome, early}, `excluded` {reason, gold}, `reinstated`, and
 `reset`, which leads back to the first page as if nothing had been done (an exclusion stays).
 """
 
@@ -23,17 +23,11 @@ from qrowd_server.protocols.protocol import STALE
 from qrowd_server.protocols.settings import JourneySettings
 from qrowd_server.protocols.views import (
     ConsentView,
-    DocumentView,
     EndView,
     ExcludedView,
-    FeedbackView,
     LinesView,
     LineView,
     NoneLeftView,
-    PairView,
-    QuestionView,
-    RatingView,
-    RevisionView,
     View,
 )
 from qrowd_server.translatable import N_
@@ -41,17 +35,7 @@ from qrowd_server.translatable import N_
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
 AssessorStatus = Literal[
-    "arrived",
-    "consented",
-    "practised",
-    "qualified",
-    "working",
-    "check_failed_once",
-    "completed",
-    "ended",
-    "screened_out",
-    "paid",
-    "excluded",
+    "arrived", "consented", "declined", "ready_to_judge", "judged_a_unit", "screened_out", "ended", "excluded"
 ]
 
 OVER = N_("This task is finished; there is nothing left to do here.")
@@ -75,7 +59,7 @@ class Journey:
     attempts : at the current practice that failed. practised : whether it was passed, or is not asked for.
     practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
-    paid : the owner has noted it. excluded : takes no further part. reinstated : by the owner, after
+    excluded : takes no further part. reinstated : by the owner, after
     which no rule excludes them again. reopened : answers to consider again, first come. n_messages : sent to the
     organisers.
     """
@@ -93,7 +77,6 @@ class Journey:
     screened_out: int = 0
     last: Ended | None = None
     early: bool = False
-    paid: bool = False
     excluded: bool = False
     practices: int = 0
     practices_failed: int = 0
@@ -169,8 +152,6 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event, assignment
             outcome: Ended = data["outcome"]
             counts: dict[str, Any] = {outcome: getattr(journey, outcome) + 1}
             return replace(journey, last=outcome, early=bool(data.get("early", False)), **counts)
-        case "paid":
-            return replace(journey, paid=True)
         case "excluded":
             return replace(journey, excluded=True)
         case "reinstated":
@@ -236,41 +217,27 @@ def before_next_unit(settings: JourneySettings, journey: Journey) -> tuple[Event
     return (Event("practice_restarted"),) if again else ()
 
 
-def status(journey: Journey, unit: View | None = None) -> AssessorStatus:
-    """Where the assessor stands, in one word.
+def status(journey: Journey) -> AssessorStatus:
+    """Where the assessor stands; whether a unit is under way, its assignment says.
 
-    unit : what the unit under way shows, if there is one.
-
-    arrived, consented, practised (or in no need of it), qualified (the question is answered), working,
-    check_failed_once (the unit is looked at again); without a unit under way completed (at least one was), screened_out
-    (by a question) or ended (in any other way); then paid. excluded comes before all.
+    arrived, consented, ready_to_judge (the practice is done, or none is asked for), judged_a_unit (at least one was
+    completed), screened_out (by a question), declined, or ended (in any other way). excluded comes before all.
     """
     if journey.excluded:
         return "excluded"
-    if journey.paid:
-        return "paid"
     match journey.stage:
         case "consent":
             return "arrived"
-        case "declined" | "practice_failed":
+        case "declined":
+            return "declined"
+        case "practice_failed":
             return "ended"
-        case "lines" | "feedback" if journey.last is None:
-            return "practised" if journey.practised else "consented"
-    match unit:
-        case RevisionView() | DocumentView(revising=True):
-            return "check_failed_once"
-        case DocumentView(done=done):
-            return "working" if any(done) else "qualified"
-        case PairView(pair=pair):
-            return "working" if pair else "qualified"
-        case RatingView() | FeedbackView():
-            return "working"
-        case QuestionView():
-            return "practised"
+        case "lines" | "feedback" if journey.last is None and not journey.practised:
+            return "consented"
     if journey.completed:
-        return "completed"
+        return "judged_a_unit"
     if journey.last is None:
-        return "practised"
+        return "ready_to_judge"
     return "screened_out" if journey.last == "screened_out" else "ended"
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.base import Store, StoreError, upsert
+from qrowd_server.store.invitation_links import hidden_characters
 from qrowd_server.store.schema import account, identity, login_attempt, member
 from qrowd_server.store.sessions import close_sessions, hashed, new_token, put_setting
 
@@ -91,10 +92,7 @@ def _nobody() -> str:
 
 @dataclass(frozen=True)
 class Account:
-    """An account. disabled : since when, None where it may log in. has_password, providers : how.
-
-    providers : the issuers of OpenID Connect that it is linked with.
-    """
+    """An account. disabled : since when, None where it may log in. has_password : else it signs in by a provider."""
 
     id: int
     name: str
@@ -102,7 +100,6 @@ class Account:
     role: ServerRole
     disabled: float | None
     has_password: bool
-    providers: tuple[str, ...] = ()
 
 
 def _accounts() -> Select[Any]:
@@ -112,27 +109,19 @@ def _accounts() -> Select[Any]:
         account.c.created,
         account.c.role,
         account.c.disabled,
-        account.c.password_hash != "",
+        (account.c.password_hash != "").label("has_password"),
     )
-
-
-def _to_account(connection: Connection, row: Any) -> Account:
-    issuers = connection.scalars(
-        select(identity.c.issuer).where(identity.c.account_id == row[0]).order_by(identity.c.issuer)
-    )
-    number, name, created, role, disabled, password = row
-    return Account(number, name, created, role, disabled, bool(password), tuple(issuers))
 
 
 def accounts(connection: Connection) -> list[Account]:
     """All accounts, by name."""
-    return [_to_account(connection, row) for row in connection.execute(_accounts().order_by(account.c.name)).all()]
+    return [Account(*row) for row in connection.execute(_accounts().order_by(account.c.name))]
 
 
 def read_account(connection: Connection, account_id: int) -> Account | None:
     """The account of a number, if there is one."""
     row = connection.execute(_accounts().where(account.c.id == account_id)).one_or_none()
-    return None if row is None else _to_account(connection, row)
+    return None if row is None else Account(*row)
 
 
 def find_account(connection: Connection, name: str) -> Account:
@@ -140,13 +129,13 @@ def find_account(connection: Connection, name: str) -> Account:
     row = connection.execute(_accounts().where(account.c.name == name)).one_or_none()
     if row is None:
         raise ArgumentError(f"account {name[:100]!r}: there is none of this name; qrowd account list shows all")
-    return _to_account(connection, row)
+    return Account(*row)
 
 
 def check_new_account(connection: Connection, name: str) -> None:
     """Refuse a name that no new account may have."""
-    if not NAME.fullmatch(name):
-        raise ArgumentError(f"account {name[:40]!r}: give a name of 1 to 100 characters without blanks")
+    if not NAME.fullmatch(name) or hidden_characters(name):
+        raise ArgumentError(f"account {name[:40]!r}: give a name of 1 to 100 visible characters without blanks")
     if connection.scalar(select(account.c.id).where(account.c.name == name)) is not None:
         raise ArgumentError(f"account {name!r}: there is one of this name already; choose another name")
 
@@ -229,13 +218,6 @@ def members(connection: Connection, campaign_id: int) -> list[Member]:
     ]
 
 
-def campaign_role(connection: Connection, account_id: int, campaign_id: int) -> CampaignRole | None:
-    """The role of an account in a campaign, None where it was not named."""
-    mine = member.c.account_id == account_id, member.c.campaign_id == campaign_id
-    role: CampaignRole | None = connection.scalar(select(member.c.role).where(*mine))
-    return role
-
-
 def campaign_roles(connection: Connection, account_id: int) -> dict[int, CampaignRole]:
     """{campaign: role} of an account."""
     query = select(member.c.campaign_id, member.c.role).where(member.c.account_id == account_id)
@@ -316,7 +298,8 @@ def sign_in(connection: Connection, issuer: str, subject: str, name: str, at: fl
 
 
 def _free_name(connection: Connection, name: str) -> str:
-    plain = "-".join("".join(c if c.isprintable() else " " for c in name).split())[: LONGEST_NAME - 8] or "account"
+    seen = name.translate({ord(hidden): " " for hidden in hidden_characters(name)})
+    plain = "-".join(seen.split())[: LONGEST_NAME - 8] or "account"
     free, n = plain, 1
     while connection.scalar(select(account.c.id).where(account.c.name == free)) is not None:
         n += 1

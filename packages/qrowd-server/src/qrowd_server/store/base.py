@@ -23,8 +23,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import groupby
+from math import inf
 from queue import Empty, SimpleQueue
+from traceback import clear_frames
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
@@ -39,7 +40,8 @@ T = TypeVar("T")
 Work = Callable[[Connection], T]
 
 GROUP = 256  # works per commit, at most
-PAUSE = 0.02  # seconds before a group is run again for the first time; twice as long before each further time
+ERASE = "erase"  # in the `info` of a connection: its work deleted what no file may keep
+ERASE_SOON, ERASE_AGAIN = 0.2, 10.0  # seconds until the files are erased, and until it is tried again
 
 
 def _as_dict(value: object) -> dict[Any, Any]:
@@ -74,16 +76,14 @@ class StoreUnknownError(StoreError):
 class Database(ABC):
     """What differs between databases.
 
-    dialect : which one it is. url : where; its text hides the password. name : of it in messages. attempts : how often
-    a group of works is run where the connection is lost before the commit. begin : the statement with which a
-    transaction that writes begins, so that those of several programs come one after the other.
+    dialect : which one it is. url : where; its text hides the password. name : of it in messages. begin : the statement
+    with which a transaction that writes begins, so that those of several programs come one after the other.
     """
 
     dialect: Literal["sqlite", "postgresql"]
     url: URL
     name: str
     begin: str
-    attempts: int = 1
 
     @abstractmethod
     def check_place(self, *, create: bool) -> None:
@@ -101,6 +101,13 @@ class Database(ABC):
         """Whether the connection is gone."""
         return False
 
+    def erase(self, engine: Engine) -> bool:
+        """Take what was deleted out of the files; False where somebody reads what was there before, or the disk fails.
+
+        engine : for writing. Where a database has no way of its own to do so, its operator does (docs/privacy.md).
+        """
+        return True
+
     def hold(self) -> BinaryIO | None:
         """Keep other servers away from it until what is returned is closed, where the database has such a lock."""
         return None
@@ -110,18 +117,15 @@ class Database(ABC):
 
 
 class _Job:
-    """A work, and who waits for it: a thread, or an event loop."""
+    """A work, and the future for which somebody waits."""
 
     __slots__ = ("error", "future", "result", "work")
 
-    def __init__(self, work: Work[Any], future: Future[Any] | asyncio.Future[Any]) -> None:
-        self.work, self.future = work, future
+    def __init__(self, work: Work[Any]) -> None:
+        self.work, self.future = work, Future[Any]()
+        self.future.set_running_or_notify_cancel()  # whoever asked may go away; the work is done nevertheless
         self.result: Any = None
         self.error: BaseException | None = None
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop | None:
-        return self.future.get_loop() if isinstance(self.future, asyncio.Future) else None
 
 
 class GroupWriter:
@@ -136,18 +140,16 @@ class GroupWriter:
 
     # ---- from outside
 
-    def hand_in(self, work: Work[Any], future: Future[Any] | asyncio.Future[Any]) -> None:
-        """Run a work when its turn comes; `future` gets what it returns, once that is on disk, or its error."""
+    def hand_in(self, work: Work[T]) -> Future[T]:
+        """Run a work when its turn comes; the future gets what it returns, once that is on disk, or its error."""
         if threading.current_thread() is self._thread:
             raise StoreError("a work cannot hand in another one; use the connection it was given")
         with self._gate:
             if self._closed:
                 raise StoreError(f"{self._database.name} is closed")
-            self._queue.put(_Job(work, future))
-
-    def waiting(self) -> int:
-        """How many works wait for their turn."""
-        return self._queue.qsize()
+            job = _Job(work)
+            self._queue.put(job)
+        return job.future
 
     def close(self) -> None:
         """Finish what was handed in, and end. A second time does nothing."""
@@ -161,45 +163,49 @@ class GroupWriter:
     # ---- in the writer's thread
 
     def _write_all(self) -> None:
-        last = False
-        while not last and (first := self._queue.get()) is not None:
-            jobs = [first]
+        last, erase_at = False, inf
+        while not last:
+            jobs: list[_Job] = []
+            wait = min(max(erase_at - time.monotonic(), 0.0), threading.TIMEOUT_MAX)
             with suppress(Empty):
                 while len(jobs) < GROUP and not last:
-                    job = self._queue.get_nowait()
+                    job, wait = self._queue.get(timeout=wait), 0.0
                     if job is None:
                         last = True
                     else:
                         jobs.append(job)
-            self._commit(jobs)
-            _tell(jobs)
+            if jobs:
+                self._commit(jobs)
+            for job in jobs:
+                if job.error is None:
+                    job.future.set_result(job.result)
+                else:
+                    job.future.set_exception(job.error)
+            if self._connection is not None and self._connection.info.pop(ERASE, False):
+                erase_at = min(erase_at, time.monotonic() + ERASE_SOON)
+            if erase_at <= time.monotonic():
+                erase_at = inf if self._database.erase(self._engine) else time.monotonic() + ERASE_AGAIN
+        if erase_at < inf:
+            self._database.erase(self._engine)
         if self._connection is not None:
             self._connection.close()
 
     def _commit(self, jobs: list[_Job]) -> None:
         """Run a group of works and commit them together; afterwards each job has its result or its error."""
-        for attempt in range(self._database.attempts):
-            try:
-                self._try(jobs)
-                return
-            except BaseException as error:  # nothing of the group is stored
-                self._disconnect()
-                reason = self._database.explain(error)
-                if self._database.is_lost(error) and attempt + 1 < self._database.attempts:
-                    time.sleep(PAUSE * 2**attempt)
-                    continue
-                if not isinstance(reason, StoreError):  # a work's own error is not the others'
-                    name = self._database.name
-                    reason = StoreBusyError(f"{name}: another work broke the transaction; send this one again")
-                    reason.__cause__ = error
-                for job in jobs:
-                    if job.error is None:
-                        job.error = reason
-                return
+        try:
+            self._try(jobs)
+        except BaseException as error:  # nothing of the group is stored
+            self._disconnect()
+            reason = self._database.explain(error)
+            if not isinstance(reason, StoreError):  # a work's own error is not the others'
+                name = self._database.name
+                reason = StoreBusyError(f"{name}: another work broke the transaction; send this one again")
+                reason.__cause__ = error
+            for job in jobs:
+                if job.error is None:
+                    job.error = reason
 
     def _try(self, jobs: list[_Job]) -> None:
-        for job in jobs:
-            job.result = job.error = None
         if self._connection is None:
             self._connection = self._engine.connect()
         transaction = self._connection.begin()
@@ -227,6 +233,7 @@ class GroupWriter:
             if isinstance(error, DBAPIError) and isinstance(self._database.explain(error), StoreError):
                 raise  # a full disk, a lost connection
             job.error = error
+            _let_go(error)
         if connection.get_transaction() is not transaction or connection.get_nested_transaction() is not savepoint:
             job.error = StoreError("a work must not commit or roll back; raise an error to undo it")
             raise job.error
@@ -243,26 +250,6 @@ class GroupWriter:
             with suppress(Exception):
                 self._connection.close()
         self._connection = None
-
-
-def _tell(jobs: list[_Job]) -> None:
-    """Wake who waits: threads one by one, an event loop once for all of its works."""
-    for loop, group in groupby(sorted(jobs, key=lambda job: id(job.loop)), key=lambda job: job.loop):
-        if loop is None:
-            _resolve(list(group))
-        else:
-            with suppress(RuntimeError):  # the loop is closed, so nobody waits any more
-                loop.call_soon_threadsafe(_resolve, list(group))
-
-
-def _resolve(jobs: list[_Job]) -> None:
-    for job in jobs:
-        if job.future.done():  # whoever asked has gone away
-            continue
-        if job.error is None:
-            job.future.set_result(job.result)
-        else:
-            job.future.set_exception(job.error)
 
 
 # ---- from outside
@@ -282,15 +269,11 @@ class Store:
 
     def write(self, work: Work[T]) -> T:
         """What `work(connection)` returns, once it is safe on disk; if it raises, nothing of it is stored."""
-        future: Future[T] = Future()
-        self._writing().hand_in(work, future)
-        return future.result()
+        return self._writing().hand_in(work).result()
 
     async def write_async(self, work: Work[T]) -> T:
         """Like `write`, for a caller on an event loop; `work` runs in another thread."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writing().hand_in(work, future)
-        return await future
+        return await asyncio.wrap_future(self._writing().hand_in(work))
 
     def _writing(self) -> GroupWriter:
         if self._writer is None:
@@ -305,6 +288,9 @@ class Store:
                 yield connection
         except (DBAPIError, PoolTimeout) as error:
             raise self.database.explain(error) from error
+        except BaseException as error:
+            _let_go(error)
+            raise
 
     def read(self, work: Work[T]) -> T:
         """What `work(connection)` returns, all of it seen at one moment; it cannot write."""
@@ -319,10 +305,6 @@ class Store:
         """What `work(connection)` yields, one at a time, all of it seen at one moment."""
         with self.reading() as connection:
             yield from work(connection)
-
-    def waiting(self) -> int:
-        """How many works wait for their turn."""
-        return 0 if self._writer is None else self._writer.waiting()
 
     def close(self) -> None:
         """Finish what was handed in, and let go of the database. A second time does nothing."""
@@ -341,7 +323,14 @@ class Store:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Store({self.url.render_as_string(hide_password=True)!r}{', read_only=True' if self.read_only else ''})"
+        return f"Store({self.url.render_as_string(hide_password=True)!r}, read_only={self.read_only})"
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Drop what the frames of an error hold: a half-read result would keep what is deleted later in a SQLite log."""
+    while error is not None:
+        clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def upsert(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]], *, keep: bool = False) -> None:

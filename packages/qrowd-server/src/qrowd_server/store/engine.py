@@ -80,7 +80,7 @@ def _url(url: str | Path | URL) -> URL:
 # ---- tables
 
 
-HEAD = "0001"  # the newest step in migrations/versions
+HEAD = "0002"  # the newest step in migrations/versions
 
 
 def version(connection: Connection) -> str | None:

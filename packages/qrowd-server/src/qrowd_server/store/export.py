@@ -57,8 +57,8 @@ def judgments(
     """Judgments as they stand, as tuples of the columns JUDGMENTS.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms.
-    everything : also those that do not count (a unit not finished or failed, an excluded assessor); then the columns
-        STATUS follow.
+    everything : also those that do not count (a unit not finished or failed, an excluded assessor), and "cannot tell",
+        without a value; then the columns STATUS follow.
     names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
@@ -67,7 +67,7 @@ def judgments(
         judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
-    query = query.where(judgment.c.value.is_not(None))
+    query = query if everything else query.where(judgment.c.value.is_not(None))
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
         yield label, *row[:4], f"{label}/{row[4]}", *row[5:]
 

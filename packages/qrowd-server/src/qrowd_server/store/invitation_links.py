@@ -7,6 +7,7 @@ table of confusable characters comes with the package confusable-homoglyphs.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -215,6 +216,10 @@ _SIGN_UPS = select(
 
 
 LONGEST = 100  # characters of a name
+# Default_Ignorable_Code_Point of Unicode 16 that is in other categories than C and Z; and the blank of Braille.
+IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _FREE = frozenset({"COMMON", "INHERITED"})  # scripts that go with every other
 # Scripts that are written together: Japanese, Korean, Chinese (UTS 39, section 5.1).
 _TOGETHER = (
@@ -233,15 +238,19 @@ def normal_name(text: str) -> str:
     name = " ".join(part for part in unicodedata.normalize("NFC", text).split(" ") if part)
     if not 1 <= len(name) <= LONGEST:
         raise ArgumentError(Message("Give a name of 1 to %(longest)s characters.", longest=LONGEST))
-    for character in name:
-        if character != " " and unicodedata.category(character)[0] in "CZ":
-            code = f"U+{ord(character):04X}"
-            raise ArgumentError(
-                Message(
-                    "The name holds %(code)s, which cannot be seen or changes how others look; leave it out.", code=code
-                )
+    if hidden := hidden_characters(name):
+        code = f"U+{ord(hidden[0]):04X}"
+        raise ArgumentError(
+            Message(
+                "The name holds %(code)s, which cannot be seen or changes how others look; leave it out.", code=code
             )
+        )
     return name
+
+
+def hidden_characters(text: str) -> list[str]:
+    """What cannot be seen or changes how others look: categories C and Z but for the blank, and `IGNORABLE`."""
+    return [c for c in text if c != " " and (unicodedata.category(c)[0] in "CZ" or IGNORABLE.match(c))]
 
 
 def check_script(name: str) -> None:

@@ -434,6 +434,7 @@ api_key = Table(
     Column("campaign_id", Key, _of("campaign")),  # null: all campaigns
     Column("created", Double, nullable=False),
     Column("revoked", Boolean, nullable=False),
+    Column("account_id", BigInteger),  # who made it; 0: by the printed link
 )
 
 login_attempt = Table(

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import BindParameter, Connection, Row, Select, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BindParameter, Connection, Row, Select, and_, bindparam, delete, insert, or_, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.base import upsert
-from qrowd_server.store.schema import api_key, assessor, campaign, session, setting
+from qrowd_server.store.schema import account, api_key, assessor, campaign, member, session, setting
 
 Kind = Literal["assessor", "owner"]
 IDLE = 12 * 3600.0  # seconds after which a session that nobody used ends
@@ -142,26 +142,37 @@ KEY_STARTS = "qrowd_"  # so that a key is known for one where it should not be
 
 @dataclass(frozen=True)
 class ApiKey:
-    """A key that is good. campaign_id : the only campaign it opens, None for all."""
+    """A key that is good. campaign_id : the only campaign it opens, None for all. maker : the account, None by link."""
 
     id: int
     name: str
     campaign_id: int | None
     created: float
+    maker: str | None
 
     def opens(self, campaign_id: int) -> bool:
         """Whether it opens a campaign."""
         return self.campaign_id in {None, campaign_id}
 
 
-_KEY = select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created).where(~api_key.c.revoked)
+# A key is good as long as its maker may make it: an administrator, or an owner of the campaign that it opens.
+_MAKER = and_(account.c.id == api_key.c.account_id, account.c.disabled.is_(None))
+_ROLE = and_(member.c.account_id == account.c.id, member.c.campaign_id == api_key.c.campaign_id)
+_KEY = (
+    select(api_key.c.id, api_key.c.name, api_key.c.campaign_id, api_key.c.created, account.c.name.label("maker"))
+    .select_from(api_key.outerjoin(account, _MAKER).outerjoin(member, _ROLE))
+    .where(~api_key.c.revoked)
+    .where(or_(api_key.c.account_id == 0, account.c.role == "administrator", member.c.role == "owner"))
+)
 
 
-def make_api_key(connection: Connection, name: str, at: float, *, campaign_id: int | None = None) -> str:
-    """A new key; this is the only time that it can be seen."""
+def make_api_key(
+    connection: Connection, name: str, at: float, *, campaign_id: int | None = None, account_id: int = 0
+) -> str:
+    """A new key; this is the only time that it can be seen. account_id : who makes it; 0 : by the printed link."""
     key = KEY_STARTS + new_token()
     row = {"hash": hashed(key), "name": name, "campaign_id": campaign_id, "created": at, "revoked": False}
-    connection.execute(insert(api_key), row)
+    connection.execute(insert(api_key), row | {"account_id": account_id})
     return key
 
 
@@ -171,11 +182,9 @@ def find_api_key(connection: Connection, key: str) -> ApiKey | None:
     return None if row is None else ApiKey(*row)
 
 
-def api_keys(connection: Connection, *, campaign_id: int | None = None) -> list[ApiKey]:
-    """The keys that are good, oldest first. campaign_id : only those that open this campaign."""
-    opens = or_(api_key.c.campaign_id == campaign_id, api_key.c.campaign_id.is_(None))
-    query = _KEY if campaign_id is None else _KEY.where(opens)
-    return [ApiKey(*row) for row in connection.execute(query.order_by(api_key.c.id))]
+def api_keys(connection: Connection) -> list[ApiKey]:
+    """The keys that are good, oldest first."""
+    return [ApiKey(*row) for row in connection.execute(_KEY.order_by(api_key.c.id))]
 
 
 def revoke_api_key(connection: Connection, key_id: int) -> bool:

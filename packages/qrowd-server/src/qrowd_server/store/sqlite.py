@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import sys
@@ -28,13 +29,16 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+log = logging.getLogger("qrowd_server.store")
+
 WAIT = 5.0  # seconds for another program that has the file locked
 READERS = 32
+LARGEST_VACUUM = 128 * 2**20  # bytes of a file that is written anew while answers wait: a second or two
 LONGEST_LOG = 64 * 2**20  # bytes to which the write-ahead log is cut back
 
 
 class SqliteFile(Database):
-    """A SQLite file; deleted content is overwritten where it was (`secure_delete`)."""
+    """A SQLite file; deleted content is overwritten where it was (`secure_delete`), and the rest of it by `erase`."""
 
     dialect = "sqlite"
     begin = "begin immediate"
@@ -94,6 +98,20 @@ class SqliteFile(Database):
         if read_only:
             event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("begin"))
         return engine
+
+    def erase(self, engine: Engine) -> bool:
+        # Deleted rows are overwritten where they were, but not the copies of them that SQLite left in moving rows.
+        empty_log, is_read = "pragma wal_checkpoint(truncate)", 1
+        with suppress(DBAPIError), engine.connect() as connection:
+            connection.exec_driver_sql("pragma busy_timeout = 0")
+            is_read = connection.exec_driver_sql(empty_log).scalar_one()  # and then VACUUM would be in vain
+            if not is_read and self.path.stat().st_size <= LARGEST_VACUUM:
+                is_read = 1
+                connection.exec_driver_sql("vacuum")
+                is_read = connection.exec_driver_sql(empty_log).scalar_one()
+        if is_read:
+            log.warning("%s: another program has it, so what was deleted is still in its files", self.path)
+        return not is_read
 
     def explain(self, error: BaseException) -> BaseException:
         cause = error.orig if isinstance(error, DBAPIError) else error

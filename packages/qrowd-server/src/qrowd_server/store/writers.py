@@ -7,10 +7,12 @@ qrels                        `topic assessor document value`
 from __future__ import annotations
 
 import csv as csv_module
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO, StringIO
+from io import StringIO
 from itertools import islice
 from json import JSONEncoder
+from tempfile import TemporaryFile
 from typing import Any
 
 from qrowd.errors import ArgumentError
@@ -19,7 +21,8 @@ from qrowd_server.store.export import Tuple
 
 ROWS = 1000  # in a piece
 ROWS_OF_PARQUET = 50_000  # in a row group
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell starts that a spreadsheet would work out
+PIECE = 1 << 20  # bytes
+FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@]")  # how a cell starts that a spreadsheet may work out
 NUMBERS = {"value", "seconds", "time", "active", "started", "ended", "confidence", "understanding"}
 NUMBERS |= {"accuracy", "accuracy_low", "accuracy_high", "bonus"}
 WHOLE = {"order", "strength", "first", "visits", "revisions", "assignment", "id"}
@@ -38,8 +41,8 @@ def json_lines(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]
 def csv(columns: Sequence[str], rows: Iterable[Tuple], *, for_spreadsheets: bool = False) -> Iterator[bytes]:
     """Comma-separated, the first line names the columns.
 
-    for_spreadsheets : a text that begins with = + - @ tab or return gets an apostrophe before it, so that no program
-        takes it for a formula. Such a file is to look at: read back, those texts keep the apostrophe.
+    for_spreadsheets : a text that begins with = + - @, with a tab or with a break gets an apostrophe before it, so that
+        no program takes it for a formula. Such a file is to look at: read back, those texts keep the apostrophe.
     """
     text = StringIO(newline="")
     write = csv_module.writer(text, lineterminator="\r\n")  # or a cell with a lone return would not be quoted
@@ -67,15 +70,14 @@ def parquet(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
         return pyarrow.float64() if name in NUMBERS else pyarrow.int64() if name in WHOLE else pyarrow.string()
 
     schema = pyarrow.schema([(name, kind(name)) for name in columns])
-    sink = _Sink()
-    with files.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for piece in _pieces(rows, ROWS_OF_PARQUET):
-            cells = zip(*piece, strict=True)
-            arrays = [pyarrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
-            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
-            if part := sink.taken():
-                yield part
-    yield sink.taken()
+    with TemporaryFile() as file:  # its end says where everything is
+        with files.ParquetWriter(file, schema, compression="zstd") as writer:
+            for piece in _pieces(rows, ROWS_OF_PARQUET):
+                cells = zip(*piece, strict=True)
+                arrays = [pyarrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
+                writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+        file.seek(0)
+        yield from iter(lambda: file.read(PIECE), b"")
 
 
 def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
@@ -93,30 +95,6 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
         yield "".join(lines).encode()
 
 
-class _Sink(BytesIO):
-    """Where pyarrow writes to; what was taken is kept no longer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._before = 0
-
-    def tell(self) -> int:
-        return self._before + super().tell()
-
-    def seekable(self) -> bool:
-        return False
-
-    def close(self) -> None:  # pyarrow closes it before the last part was taken
-        pass
-
-    def taken(self) -> bytes:
-        part = self.getvalue()
-        self._before += len(part)
-        self.seek(0)
-        self.truncate()
-        return part
-
-
 def _pieces(rows: Iterable[Tuple], size: int) -> Iterator[list[Tuple]]:
     rows = iter(rows)
     while piece := list(islice(rows, size)):
@@ -124,4 +102,4 @@ def _pieces(rows: Iterable[Tuple], size: int) -> Iterator[list[Tuple]]:
 
 
 def _harmless(row: Tuple) -> Tuple:
-    return tuple("'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row)
+    return tuple(f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell for cell in row)

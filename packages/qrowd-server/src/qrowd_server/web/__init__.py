@@ -4,5 +4,5 @@ serving      a running server from a database's address      app         routes,
 assessor     the assessor's page and its forms               owner       the pages of a campaign's owner
 api          campaigns, judging and export for programs      panel       assessors from a panel such as Prolific
 security, server, forms, problems                            settings, sign-in and rate limits, reading, refusals
-rendering, texts, documents, downloads, payment              pages, their texts, files, payment codes
+rendering, texts, documents, downloads                       pages, their texts, files
 """

@@ -2,8 +2,7 @@
 
 GET   /api/v1/campaigns                                     those that the key opens
 GET   /api/v1/campaigns/{campaign}                          how far it has come
-GET   /api/v1/campaigns/{campaign}/{table}                  an export; ?format=, ?everything=true, ?names=true, ?arm=,
-                                                            ?adjudicated=
+GET   /api/v1/campaigns/{campaign}/{table}                  an export; ?format=, ?everything=true, ?names=true, ?arm=
 GET   /api/v1/campaigns/{campaign}/assessors                those that programs speak for
 POST  /api/v1/campaigns/{campaign}/assessors                {"name", "about"}: an assessor arrives
 GET   /api/v1/campaigns/{campaign}/assessors/{assessor}/page    all that a person would see, and nothing else
@@ -29,7 +28,6 @@ from starlette.routing import BaseRoute
 
 from qrowd_server.campaigns.results.campaign_progress import Progress, progress
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, JUDGMENTS, note_names
-from qrowd_server.campaigns.results.review_decisions import CHOICES, Adjudicated
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import ACTIONS, Action
@@ -191,7 +189,6 @@ async def export(caller: Caller) -> Response:
         choices["format"] = tuple(sorted(kind.formats, key=lambda form: form != "jsonl"))
         choices |= {"arm": ()} if kind.of_arms else {}
     choices |= {"everything": NO_OR_YES} if what in WITH_EVERYTHING else {}
-    choices |= {"adjudicated": CHOICES} if what == JUDGMENTS else {}
     choices |= {"names": NO_OR_YES} if what != DESIGN else {}
     query = read_query(caller.request, choices)
     arm, form = query.get("arm", ""), query.get("format", "")
@@ -199,11 +196,7 @@ async def export(caller: Caller) -> Response:
     store, at, names = caller.server.store, caller.server.clock(), query.get("names") == "true"
     if names:
         await caller.server.write(note_names, name, what, form or what, at, account=caller.account)
-    everything, adjudicated = (
-        query.get("everything") == "true",
-        cast("Adjudicated", query.get("adjudicated", "without")),
-    )
-    return await download(store, name, what, form, everything=everything, names=names, adjudicated=adjudicated)
+    return await download(store, name, what, form, everything=query.get("everything") == "true", names=names)
 
 
 def _check_collected(row: CampaignRow, what: str, arm: str) -> str:

@@ -1,4 +1,4 @@
-"""Arrival of assessors: by an invitation, by a sign-up link, from a panel; and the codes by which they are paid.
+"""Arrival of assessors: by an invitation, by a sign-up link, from a panel; and the way back to the panel.
 
 GET  /join/{token}             an invitation       POST /join/{token}       makes a session
 GET  /sign-up/{token}          a form for a name   POST /sign-up/{token}    a session, and a link of one's own
@@ -11,11 +11,8 @@ back is put into a page only at the end.
 
 from __future__ import annotations
 
-import hmac
 import re
-from base64 import b32encode
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -34,7 +31,7 @@ from qrowd_server.translatable import N_, Message
 from qrowd_server.web.forms import query_of
 from qrowd_server.web.problems import Problem, invalid_token, malformed, not_found
 from qrowd_server.web.rendering import render
-from qrowd_server.web.security import client_address
+from qrowd_server.web.security import client_network
 from qrowd_server.web.server import ASSESSOR, Identity, Server, base_of, choice_of, language_in, server_of
 
 # ---- invitations
@@ -89,7 +86,7 @@ async def sign_up(request: Request) -> Response:
     fields = await server.read_link_form(request, "sign-up")
     link = await _open_link(server, token)
     server.signing_up.check(("link", link.id))
-    server.signing_up.check(("address", client_address(request.scope, server.settings)))
+    server.signing_up.check(("address", client_network(request.scope, server.settings)))
     name, at = fields.get("name", "")[:1000], server.clock()
     try:
         invitation, own = await server.write(come_by_sign_up, token, name, at)
@@ -214,30 +211,12 @@ async def with_completion_link(server: Server, identity: Identity, page: Page) -
     outcome = outcome_of(page.view)
     if outcome is None:
         return page
-    if identity.provider == "link" and outcome == "completed":
-        return replace(page, code=payment_code(server.settings.secret, identity.campaign, identity.assessor))
     row = await server.campaign(identity.campaign)
     settings: dict[str, Any] | None = row.settings.get("panel")
     if identity.provider != PROVIDER or settings is None:
         return page
     link, code = completion(read(PanelTable, settings), outcome, identity.external)
     return replace(page, link=link, code=code)
-
-
-CODE = 12  # letters and digits: 60 bits
-
-
-def payment_code(secret: bytes, campaign: str, assessor_id: int) -> str:
-    """A code that only this server can make, always the same for an assessor: what is shown to be paid for the work.
-
-    HMAC-SHA256 under a key of its own, 60 bits in base 32, in groups of four.
-
-    >>> payment_code(b"k", "pilot", 7)
-    'GXMV-N7QA-SS5W'
-    """
-    key = hmac.digest(secret, b"payment", sha256)
-    mac = b32encode(hmac.digest(key, f"{campaign}\n{assessor_id}".encode(), sha256)).decode()[:CODE]
-    return "-".join(mac[i : i + 4] for i in range(0, CODE, 4))
 
 
 ROUTES: list[BaseRoute] = [

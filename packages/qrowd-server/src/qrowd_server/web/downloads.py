@@ -12,7 +12,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from qrowd_server.campaigns.results.exports import EXPORTS, file_of, kinds_of
-from qrowd_server.campaigns.results.review_decisions import Adjudicated
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.base import Store
 from qrowd_server.store.materials import CampaignRow
@@ -82,11 +81,10 @@ async def download(
     format: str,
     *,
     everything: bool = False,
-    adjudicated: Adjudicated = "without",
     names: bool = False,
 ) -> Response:
     """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it."""
-    file = file_of(campaign, what, format, everything=everything, names=names, adjudicated=adjudicated)
+    file = file_of(campaign, what, format, everything=everything, names=names)
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(store.stream(file.write))

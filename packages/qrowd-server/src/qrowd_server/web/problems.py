@@ -93,7 +93,8 @@ def problem_of(error: QrowdError) -> Problem:
     if isinstance(error, NotFoundError):
         return not_found()
     reference = request_id()
-    log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=error)
+    trace = None if isinstance(error, StoreError) else error  # whose text says all
+    log.error("%s: %s, reference %s", type(error).__name__, error, reference, exc_info=trace)
     if isinstance(error, StoreError):
         wait = RETRY_FULL if isinstance(error, StoreFullError) else RETRY_BUSY
         message = N_("We could not save this answer. It is still here: please try again.")

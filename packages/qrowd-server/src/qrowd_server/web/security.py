@@ -140,6 +140,12 @@ def client_address(scope: Scope, settings: ServerSettings) -> str:
     return str(peer)
 
 
+def client_network(scope: Scope, settings: ServerSettings) -> str:
+    """What one visitor can choose addresses from, to count what comes from there: of IPv6 the first 64 bits."""
+    address = client_address(scope, settings)
+    return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address
+
+
 # ---- signed tokens
 
 

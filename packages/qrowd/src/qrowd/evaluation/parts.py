@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -164,8 +164,8 @@ def _scores_of_part(task: _Task, number: int) -> PartScores:
         A collection that was written again, or that a worker does not see.
     """
     path = None if task.results is None else Path(task.results) / f"part-{number}-{_fingerprint(task)}.npz"
-    if path is not None and path.exists():
-        return _read_scores(path)
+    if path is not None and (written := _read_scores(path)) is not None:
+        return written
     collection = _opened(task.folder, task.key)
     judged, others = collection.topics_by_part()[number]
     runs = collection.read_runs((*judged, *others), number)
@@ -211,10 +211,10 @@ def _write_scores(path: Path, part: PartScores) -> None:
     """Write the scores of a part, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     counts = {**vars(part.facts), "retrieved_and_judged": list(part.facts.retrieved_and_judged.items())}
-    about = json.dumps({"facts": counts, "n_repeats": part.n_repeats})
+    about: Any = {path.name: json.dumps({"facts": counts, "n_repeats": part.n_repeats})}
     try:
         with beside.open("wb") as file:
-            np.savez(file, values=part.values, relevant=part.relevant, coverage=part.coverage, about=about)
+            np.savez(file, values=part.values, relevant=part.relevant, coverage=part.coverage, **about)
         beside.replace(path)
     except OSError as error:
         raise FileError(path, f"cannot be written: {(error.strerror or str(error)).lower()}") from None
@@ -222,13 +222,11 @@ def _write_scores(path: Path, part: PartScores) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _read_scores(path: Path) -> PartScores:
-    """The scores of a part that were written."""
-    try:
-        with path.open("rb") as file, np.load(file) as arrays:
-            about = json.loads(str(arrays["about"]))
-            cuts = {cutoff: tuple(counts) for cutoff, counts in about["facts"]["retrieved_and_judged"]}
-            facts = Facts(**{**about["facts"], "retrieved_and_judged": cuts})
-            return PartScores(arrays["values"], arrays["relevant"], arrays["coverage"], facts, about["n_repeats"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise FileError(path, f"is damaged ({error}); remove it, and its part is scored again") from None
+def _read_scores(path: Path) -> PartScores | None:
+    """The scores of a part that were written; None where there are none, or the file is damaged or another part's."""
+    with suppress(Exception), path.open("rb") as file, np.load(file) as arrays:  # else the part is scored again
+        about = json.loads(str(arrays[path.name]))  # which another part's file does not hold
+        cuts = {cutoff: tuple(counts) for cutoff, counts in about["facts"]["retrieved_and_judged"]}
+        facts = Facts(**{**about["facts"], "retrieved_and_judged": cuts})
+        return PartScores(arrays["values"], arrays["relevant"], arrays["coverage"], facts, about["n_repeats"])
+    return None

@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 30  # of all files together, unpacked
 MAX_ZIP = 256 << 20  # bytes, packed
 MAX_UNPACKED = 512 << 20
 MAX_MEMBERS = 50_000
-MAX_RATIO = 200
+MAX_RATIO = 50  # of what somebody sent, unpacked to packed, in a zip and in a gzip file of it
 FREE = 1 << 20  # so much may be unpacked at any ratio
 USUAL = {
     "topics": ("topics.tsv", "topics.csv", "topics.jsonl", "topics.trec", "topics.txt", "topics.xml"),
@@ -49,7 +49,10 @@ PDF = ".pdf"
 
 @dataclass
 class Folder:
-    """A folder, how many bytes may still be read from it, and whether it may name data sets of ir_datasets."""
+    """A folder, how many bytes may still be read from it, and whether it may name data sets of ir_datasets.
+
+    One that may not was sent by somebody, so its gzip files are bounded, too.
+    """
 
     root: Path
     left: int = MAX_BYTES
@@ -91,7 +94,10 @@ class Folder:
 
     def bytes(self, name: str) -> bytes:
         """What a file holds, unpacked where it is gzip."""
-        content = read_bytes(self.path(name), name=name, most=self.left)
+        path, most = self.path(name), self.left
+        if not self.data_sets and path.is_file():
+            most = min(most, max(FREE, MAX_RATIO * path.stat().st_size))
+        content = read_bytes(path, name=name, most=most)
         self.left -= len(content)
         return content
 

@@ -6,8 +6,10 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import BytesIO
 from typing import Any, Literal
 
 from qrowd.errors import ArgumentError
@@ -22,8 +24,8 @@ UNFIT = re.compile("[\x00\ud800-\udfff]")  # no database can hold these
 MAX_IMAGE = 4 << 20  # bytes of one image
 MAX_IMAGES = 256 << 20  # of all images of a campaign
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
-STARTS = {"image/png": re.compile(rb"\x89PNG\r\n\x1a\n"), "image/jpeg": re.compile(rb"\xff\xd8\xff"),
-          "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL)}  # fmt: skip
+FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+MAX_PIXELS = 50_000_000  # of one image
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,16 @@ class Image:
 
 
 def image_of(content: bytes) -> Image:
-    """The image that a file holds."""
+    """The image that a file holds, whose head is read."""
+    from PIL import Image as Picture  # slow to import
+
     if len(content) > MAX_IMAGE:
         raise ArgumentError(f"the image has {len(content):,} bytes, more than {MAX_IMAGE:,}; save it smaller")
-    for media_type, start in STARTS.items():
-        if start.match(content):
-            return Image(media_type, content)
-    raise ArgumentError("the image is no PNG, JPEG or WebP; save it as one of these")
+    with suppress(OSError, ValueError, SyntaxError, Picture.DecompressionBombError):
+        picture = Picture.open(BytesIO(content), formats=tuple(FORMATS))
+        if picture.width * picture.height <= MAX_PIXELS:
+            return Image(FORMATS[str(picture.format)], content)
+    raise ArgumentError(f"the image is no PNG, JPEG or WebP of at most {MAX_PIXELS:,} pixels; save it as one of these")
 
 
 def image_to_text(content: bytes) -> str:

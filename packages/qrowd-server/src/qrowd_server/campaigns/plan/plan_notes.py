@@ -139,7 +139,7 @@ def effort_of(plan: Plan) -> tuple[int, int]:
     """Documents of a unit, and minutes that it takes; medians over the topics, of the arm that takes longest.
 
     Reading takes one second for 20 characters, at most two minutes a document; each decision takes ten seconds. Half of
-    the pairs of a unit are judged. The gold questions of an entry test are part of an assessor's first unit.
+    the pairs of a unit are judged. Gold questions are part of a unit, those of an entry test of an assessor's first.
     """
     seconds = {document.label: _reading(len(document.text), not document.html) for document in plan.documents}
     units = []
@@ -149,10 +149,12 @@ def effort_of(plan: Plan) -> tuple[int, int]:
         for topic in plan.topics:
             n = len(topic.pool) if isinstance(settings, PreferenceSettings) else min(settings.k, len(topic.pool))
             reading = median([seconds[label] for label in topic.pool]) if topic.pool else 0.0
-            n_entry = 0 if plan.gold is None else min(plan.gold.first, len(topic.gold))
-            n_documents = n + n_entry * (1 + pairs)
+            n_asked = n * (n - 1) / 4 if pairs else n
+            gold = plan.gold
+            n_gold = 0 if gold is None else min(gold.first + int(n_asked / (gold.every - 1)), len(topic.gold))
+            n_documents = n + n_gold * (1 + pairs)
             sizes.append(n_documents)
-            lengths.append(n_documents * reading + ((n * (n - 1) / 4 if pairs else n) + n_entry) * DECIDING)
+            lengths.append(n_documents * reading + (n_asked + n_gold) * DECIDING)
         units.append((median(lengths), round(median(sizes))))
     longest, size = max(units)
     return size, max(1, ceil(longest / 60))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 
 from qrowd.texts import text_of_html
 from qrowd_server.campaigns.plan.documents import DocumentPlan
@@ -56,7 +56,7 @@ class HeadTable:
     questions: bool | None = None
     preset: str = ""
     language: str = ""
-    retention_days: Annotated[float, Ge(0)] | None = None
+    retention_days: Annotated[float, Ge(0), Le(36_500)] | None = None
     guidelines: str = ""
     pictures: dict[str, str] = field(default_factory=dict)
 

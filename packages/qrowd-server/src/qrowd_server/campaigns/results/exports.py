@@ -7,16 +7,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.archive import write_archive
 from qrowd_server.campaigns.results.quality import accuracies
-from qrowd_server.campaigns.results.review_decisions import CHOICES, Adjudicated, with_adjudications
+from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
-from qrowd_server.campaigns.running.collected import scale_of
+from qrowd_server.campaigns.running.collected import judgment_rows, scale_of
 from qrowd_server.campaigns.running.question_batches import design_content
 from qrowd_server.protocols import PREFERENCE
 from qrowd_server.store import event_log as events
@@ -27,9 +27,6 @@ from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import COMPLETED, MODEL, PERSON
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Rows = Iterator[tuple[Any, ...]]
 LINES = 500  # of an archive, in a piece
@@ -81,7 +78,6 @@ class Asked:
     arms: Mapping[str, str]
     everything: bool
     names: bool
-    adjudicated: Adjudicated
 
     @property
     def has_arms(self) -> bool:
@@ -115,12 +111,8 @@ class Export:
 
 def _judgments(asked: Asked) -> Table:
     arms = asked.arms_with(preferences=False)
-    columns, rows = _answers(asked, export.judgments, export.JUDGMENTS, arms)
-    if asked.adjudicated != "without":
-        rows = with_adjudications(
-            asked.connection, asked.row.id, rows, columns, adjudicated=asked.adjudicated, arms=arms
-        )
-    n, settings = len(export.JUDGMENTS), read_settings(asked.row).arms
+    columns, rows = _answers(asked, judgment_rows, collected.JUDGMENTS, arms)
+    n, settings = len(collected.JUDGMENTS), read_settings(asked.row).arms
     scales = {arm: scale_of(settings[arm].settings) for arm in arms}
     with_scale = ((*cells[:n], scales[cells[n] if asked.has_arms else ""], *cells[n:]) for cells in rows)
     return (*columns[:n], *export.SCALE, *columns[n:]), with_scale
@@ -218,7 +210,6 @@ def file_of(
     *,
     everything: bool = False,
     names: bool = False,
-    adjudicated: Adjudicated = "without",
 ) -> File:
     """What `export_rows` writes, with a name for it."""
     kind, written = _kind(what, format)
@@ -226,15 +217,12 @@ def file_of(
         what: what != ARCHIVE,
         "all": everything,
         "names": names,
-        "adjudicated": adjudicated == "add",
-        "final": adjudicated == "replace",
         "spreadsheet": format == "spreadsheet",
     }
     stem = "-".join([campaign.replace("/", "-"), *(part for part, is_in in parts.items() if is_in)])
-    options = {"everything": everything, "names": names, "adjudicated": adjudicated}
 
     def write(connection: Connection) -> Iterator[bytes]:
-        return export_rows(connection, campaign, what, format, **options)  # type: ignore[arg-type]
+        return export_rows(connection, campaign, what, format, everything=everything, names=names)
 
     if written is None:
         return File(stem + kind.ending, kind.media_type, False, write)
@@ -249,7 +237,6 @@ def export_rows(
     *,
     everything: bool = False,
     names: bool = False,
-    adjudicated: Adjudicated = "without",
 ) -> Iterator[bytes]:
     """The bytes of a file, piece by piece, always the same for the same campaign.
 
@@ -260,20 +247,16 @@ def export_rows(
     format : a key of FORMATS; design and archive have their own.
     everything : also what does not count, and columns that say why.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
-    adjudicated : of judgments, the final answers of owners: "without" them, "add" them as one more assessor of the kind
-        "adjudicator", or let them "replace" what assessors said of the same documents.
     """
     row, arms = find_arms(connection, campaign)
     kind, written = _kind(what, format)
-    if adjudicated not in CHOICES or (adjudicated != "without" and what != JUDGMENTS):
-        raise ArgumentError(f"choose one of {', '.join(CHOICES)}, of judgments only", "adjudicated", adjudicated)
     has_question, has_gold = (row.settings.get(key) is not None for key in ("question", "gold"))
     kinds = kinds_of(arms.values(), question=has_question, gold=has_gold)
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
     if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
-    asked = Asked(connection, campaign, row, arms, everything, names, adjudicated)
+    asked = Asked(connection, campaign, row, arms, everything, names)
     if written is None:
         pieces: Iterator[bytes] = kind.content(asked)
         return pieces
@@ -331,14 +314,6 @@ def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list
             cells = {"fails": 0, "wrong": 0, "comment": "", **one, "protocol": protocols[one["arm"]]}
             rows.append(tuple(cells.get(column) for column in UNITS))
     return rows
-
-
-def unit_frame(connection: Connection, name: str) -> DataFrame:
-    """The rows of `unit_rows` as a data frame."""
-    import pandas
-
-    frame = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
-    return frame.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
 
 
 def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = False) -> Rows:

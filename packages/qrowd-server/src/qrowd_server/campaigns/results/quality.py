@@ -180,7 +180,7 @@ def quality(
         alike, pairs_alike, why_not = _alike(preferences)
         rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
         return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
-    judgments = collected.judgments(connection, name, names=names)
+    judgments = collected.judgments(connection, name, names=names, own=True)
     profiles = _profiles(judgments)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))

@@ -19,7 +19,7 @@ from qrowd_server.protocols.events import Event
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
-from qrowd_server.store.accounts import CAMPAIGN_ROLES, COMMAND_LINE, campaign_role, find_account, set_member
+from qrowd_server.store.accounts import CAMPAIGN_ROLES, COMMAND_LINE, campaign_roles, find_account, set_member
 from qrowd_server.store.base import Store
 from qrowd_server.store.state_rows import AssessorRow
 
@@ -119,14 +119,6 @@ class CampaignAdmin:
 
         await self.change(campaign, work)
 
-    async def note_paid(self, campaign: str, name: str) -> None:
-        """Note that an assessor was paid."""
-        await self.change(campaign, lambda transaction: _note_paid(transaction, name))
-
-
-def _note_paid(transaction: Transaction, name: str) -> None:
-    transaction.record_assessor(_named(transaction, name), Event("paid"))
-
 
 def _named(transaction: Transaction, name: str) -> AssessorRow:
     assessor = state.find_named(transaction.connection, transaction.campaign_id, name)
@@ -149,7 +141,7 @@ def give_role(
     if new is None and role != NONE:
         raise ArgumentError(f"choose one of {', '.join((*CAMPAIGN_ROLES, NONE))}", "role", role[:40])
     row, who = find(connection, campaign), find_account(connection, name)
-    if campaign_role(connection, who.id, row.id) == new:
+    if campaign_roles(connection, who.id).get(row.id) == new:
         return
     set_member(connection, row.id, who.id, new)
     events.note(connection, row.id, "member", {"account": who.name, "role": role}, at, account=account)

@@ -6,7 +6,6 @@ reads first, so a change is seen with the next transaction and never half of it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -27,41 +26,22 @@ from qrowd_server.store import state_rows as state
 from qrowd_server.store.materials import DocumentRow, TopicRow, UnitRow
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, Slot
 
-K = TypeVar("K")
 V = TypeVar("V")
 
+MOST_VALUES, MOST_BOARDS = 16384, 1024  # that are remembered
 OF_WHOLE_UNITS = ("assignment_withdrawn", "assignment_restored")
 
 
-class Bounded(OrderedDict[K, V]):
-    """Values by key, up to a number of them; the oldest goes first."""
-
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self._size = size
-
-    def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(key, value)
-        if len(self) > self._size:
-            self.popitem(last=False)
-
-    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key; made and remembered where it is missing."""
-        if (value := self.get(key)) is None:
-            self[key] = value = make()
-        return value
-
-
 class CampaignMemory:
-    """What a process remembers. Everything in here can be read again.
+    """What a process remembers. Everything in here can be read again, and is forgotten where it becomes too much.
 
     values : settings, units, tasks and topics, by stamp, kind and number. boards : by stamp and unit, each with the
     number of the newest event in it, which is committed.
     """
 
     def __init__(self) -> None:
-        self.values: Bounded[tuple[int, str, int], Any] = Bounded(16384)
-        self.boards: Bounded[tuple[int, int], tuple[int, Board]] = Bounded(1024)
+        self.values: dict[tuple[int, str, int], Any] = {}
+        self.boards: dict[tuple[int, int], tuple[int, Board]] = {}
 
 
 class CampaignReader:
@@ -81,7 +61,13 @@ class CampaignReader:
         )
 
     def _remembered(self, kind: str, id: int, read: Callable[[], V]) -> V:
-        value: V = self._memory.values.get_or_make((self._stamp, kind, id), read)
+        values, key = self._memory.values, (self._stamp, kind, id)
+        value: V | None = values.get(key)
+        if value is None:
+            value = read()
+            if len(values) >= MOST_VALUES:
+                values.clear()
+            values[key] = value
         return value
 
     def _topic(self, id: int) -> TopicRow:
@@ -194,6 +180,8 @@ class CampaignReader:
 
     def remember(self) -> None:
         """Keep the boards for later transactions, now that this one is committed."""
+        if len(self._memory.boards) >= MOST_BOARDS:
+            self._memory.boards.clear()
         self._memory.boards.update(self.boards)
 
 

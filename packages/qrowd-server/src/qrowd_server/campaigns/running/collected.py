@@ -1,9 +1,15 @@
-"""What has been collected so far, as the library reads it: `Judgments` or `Preferences`, while the campaign runs."""
+"""What has been collected so far, as the library reads it: `Judgments` or `Preferences`, while the campaign runs.
+
+Judgments are read in one place, `judgment_rows`, for exports, `--campaign` and questions alike. Gold documents are
+judged documents: what people said of them counts as any other judgment. A final answer of an owner stands in place of
+every answer that counts for its document, also of "cannot tell"; nobody gets a judgment of what they did not see.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sqlalchemy import Connection
@@ -14,8 +20,11 @@ from qrowd.model.preferences import Preferences
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
+from qrowd_server.store import event_log as events
 from qrowd_server.store import export
+from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.schema import COMPLETED, OPEN
 
 DRAWN = (
     "campaign {0}: its documents were drawn for its question, which qrowd next --campaign {0} answers; scores by these "
@@ -39,29 +48,116 @@ def collected(
     return read(connection, f"{row.name}/{arm}" if arm else name, names=names)
 
 
-def collected_by_arm(connection: Connection, name: str) -> dict[str, Judgments | Preferences]:
-    """{arm: what has been collected in it} of a campaign with several arms; empty for one without."""
-    row, arms = find_arms(connection, name)
-    several = len(arms) > 1
-    return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms} if several else {}
+JUDGMENTS = (*export.JUDGMENTS, "origin")  # pool, gold, or final
+OF_GOLD, FINAL = "gold", "final"
+SETTLED = "settled"  # status of an answer that a final answer replaces
+Place = tuple[str, str, str]  # topic, document, arm
 
 
-def judgments(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Judgments:
+@dataclass(frozen=True)
+class FinalAnswer:
+    """The final answer for a document.
+
+    text : as typed. value : what it stands for. account : who gave it. time : seconds since 1970. n : how often an
+    answer was given, this one included.
+    """
+
+    topic: str
+    document: str
+    arm: str
+    text: str
+    value: float
+    reason: str
+    account: str
+    time: float
+    n: int = 1
+
+
+def final_answers(connection: Connection, campaign_id: int) -> dict[Place, FinalAnswer]:
+    """The final answers of a campaign as they stand, by topic, document and arm."""
+    last: dict[Place, FinalAnswer] = {}
+    for entry in events.of_kind(connection, campaign_id, "adjudicated"):
+        data = entry.data
+        place = data["item"][0], data["item"][1], data["arm"]
+        if data["value"] is None:
+            last.pop(place, None)
+            continue
+        n = last[place].n + 1 if place in last else 1
+        account = entry.account or ""
+        last[place] = FinalAnswer(*place, data["text"], data["value"], data["reason"], account, entry.time, n)
+    return last
+
+
+def judgment_rows(
+    connection: Connection,
+    campaign_id: int,
+    *,
+    arms: Sequence[str] | None = None,
+    everything: bool = False,
+    names: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """The judgments of a campaign as tuples of the columns JUDGMENTS: topic by topic, then those of gold documents.
+
+    arms : those that are read, with the further column ARM; None in a campaign without arms. everything : also what
+    does not count, with the columns STATUS; answers that a final answer replaces are "settled". names : people by name.
+    """
+    final = final_answers(connection, campaign_id)
+    columns = (*JUDGMENTS, *(() if arms is None else export.ARM), *(export.STATUS if everything else ()))
+    for row in _answers(connection, campaign_id, arms, names):
+        if row["counted"] and (answer := final.get((row["topic"], row["document"], row["arm"]))) is not None:
+            settled = {"value": answer.value, "raw": answer.text, "comment": answer.reason, "origin": FINAL}
+            yield tuple(map((row | settled).__getitem__, columns))
+            row |= {"counted": False, "status": SETTLED}
+        if row["value"] is not None and (row["counted"] or everything):
+            yield tuple(map(row.__getitem__, columns))
+
+
+def _answers(
+    connection: Connection, campaign_id: int, arms: Sequence[str] | None, names: bool
+) -> Iterator[dict[str, Any]]:
+    """Every answer to a document, of the pool or gold; of "cannot tell" the value is None."""
+    columns = (*export.JUDGMENTS, *(() if arms is None else export.ARM), *export.STATUS)
+    for cells in export.judgments(connection, campaign_id, arms=arms, everything=True, names=names):
+        yield {"arm": "", "origin": "pool", **dict(zip(columns, cells, strict=True))}
+    for cells in gold_rows(connection, campaign_id, names=names):
+        row = dict(zip(GOLD, cells, strict=True))
+        if row["other"] is None and (arms is None or row["arm"] in arms):
+            value = None if row["right"] is None else float(row["answer"])
+            counted = row["excluded"] is None and row["status"] in (OPEN, COMPLETED)
+            further = {"value": value, "raw": row["answer"], "visits": None, "revisions": None, "counted": counted}
+            yield {**row, **further, "origin": OF_GOLD}
+
+
+def origin_notes(connection: Connection, row: CampaignRow, origins: Iterable[str]) -> tuple[str, ...]:
+    """What is to be said of judgments of a campaign with these origins, a line each."""
+    n, notes = Counter(origins), []
+    if n[OF_GOLD]:
+        notes.append(f"campaign {row.name}: judgments of gold documents: {n[OF_GOLD]}")
+    if final := final_answers(connection, row.id):
+        replaced = f"answers replaced by final answers of owners: {n[FINAL]}"
+        notes.append(f"campaign {row.name}: {replaced} (final answers: {len(final)})")
+    return tuple(notes)
+
+
+def judgments(connection: Connection, name: str, *, names: bool = False, own: bool = False) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
-    name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments.
-    everything : also those that do not count: units that failed, were lost or not finished, and excluded assessors.
-    names : people by name, not by pseudonym.
+    name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments. names : people by name, not by
+    pseudonym. own : what assessors said of documents of the pool, for their agreement: without gold documents and final
+    answers.
     """
     row, arm = _find_arm(connection, name, pairs=False)
-    settings = read_settings(row).arms[arm].settings
-    rows = export.judgments(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
-    columns = _columns(rows, export.JUDGMENTS)
+    settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
+    notes: tuple[str, ...] = ()
+    if own:
+        columns = _columns(export.judgments(connection, row.id, arms=arms, names=names), export.JUDGMENTS)
+    else:
+        columns = _columns(judgment_rows(connection, row.id, arms=arms, names=names), JUDGMENTS)
+        notes = origin_notes(connection, row, columns["origin"])
     scale = {"*": scale_of(settings)}
     table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
-    if row.settings.get("question") is None:
-        return table
-    return replace(table, notes=(*table.notes, DRAWN.format(row.name)))
+    drawn = () if row.settings.get("question") is None else (DRAWN.format(row.name),)
+    return replace(table, notes=(*table.notes, *notes, *drawn))
 
 
 def scale_of(settings: Settings) -> str:
@@ -69,10 +165,10 @@ def scale_of(settings: Settings) -> str:
     return settings.scale if isinstance(settings, GradesSettings) else "magnitude"
 
 
-def preferences(connection: Connection, name: str, *, everything: bool = False, names: bool = False) -> Preferences:
-    """The preferences and Bad marks of a campaign as they stand; `everything`, `names` as in `judgments`."""
+def preferences(connection: Connection, name: str, *, names: bool = False) -> Preferences:
+    """The preferences and Bad marks of a campaign as they stand; `names` as in `judgments`."""
     row, arm = _find_arm(connection, name, pairs=True)
-    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, everything=everything, names=names)
+    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, names=names)
     columns = _columns(rows, export.PREFERENCES)
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
 

@@ -26,6 +26,7 @@ from qrowd_server.protocols.settings import GoldSettings, MagnitudeSettings, Set
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
 from qrowd_server.store.accounts import COMMAND_LINE
+from qrowd_server.store.base import ERASE
 from qrowd_server.store.materials import DocumentRow
 from qrowd_server.store.schema import assignment, campaign, event, metadata
 
@@ -368,3 +369,4 @@ def delete_campaign(connection: Connection, name: str, *, newest: int | None = N
             connection.execute(delete(table).where(table.c.assignment_id.in_(own_assignments)))
     connection.execute(delete(campaign).where(campaign.c.id == number))
     materials.note_deleted(connection, number)
+    connection.info[ERASE] = True

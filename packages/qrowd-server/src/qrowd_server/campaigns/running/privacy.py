@@ -31,10 +31,11 @@ from qrowd_server.store import materials, persons
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answer_rows import answers_of
-from qrowd_server.store.base import Store
+from qrowd_server.store.base import ERASE, Store
 from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import (
+    OPEN,
     bad_mark,
     campaign,
     event,
@@ -45,7 +46,7 @@ from qrowd_server.store.schema import (
     preference,
     session,
 )
-from qrowd_server.store.state_rows import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow, AssignmentRow
 
 Answers = Literal["keep", "withdraw"]
 By = Literal["owner", "assessor", "retention"]
@@ -79,17 +80,6 @@ class Deletion:
     n_texts: int
 
 
-def find_person(connection: Connection, campaign_id: int, name: str) -> AssessorRow:
-    """The person of that name or pseudonym; a name goes first."""
-    everybody = [one for one in state.assessors_of(connection, campaign_id) if not one.is_model]
-    by_name = [one for one in everybody if one.name == name] or [one for one in everybody if one.pseudonym == name]
-    if not by_name:
-        raise NotFoundError(
-            f"nobody is called {name[:100]!r} in this campaign; its page of assessors shows who takes part"
-        )
-    return by_name[0]
-
-
 def delete_person(
     connection: Connection,
     campaign: str,
@@ -101,7 +91,7 @@ def delete_person(
     account: str | None = COMMAND_LINE,
     number: Callable[[], int] = lambda: secrets.randbits(62),
 ) -> Deletion:
-    """Remove a person from a campaign; the files may hold what was deleted until they are written anew.
+    """Remove a person from a campaign; a moment later the files of a SQLite store hold nothing of them.
 
     answers : keep leaves them in the result, under the pseudonym; withdraw takes them out, as if the person were
         excluded, and others may judge their units. In both cases an open unit goes to others.
@@ -137,6 +127,7 @@ def delete_person(
     entry = LogEntry(at, campaign_row.id, row.id, None, None, actor, DELETED, data, account=own_account)
     events.append(connection, [entry])
     rebuild(connection, campaign, only=row.id)
+    connection.info[ERASE] = True
     return Deletion(row.label, n_events, n_texts)
 
 
@@ -230,7 +221,7 @@ def person_data(connection: Connection, row: AssessorRow, *, for_owner: bool) ->
                 "began": _when(one.created),
                 "status": one.status.replace("_", " "),
                 "counts in the result": one.counts and row.excluded is None,
-                "answers": _answers(connection, one.id, for_owner=for_owner),
+                "answers": _answers(connection, one, for_owner=for_owner),
             }
             for one in assignments
         ],
@@ -266,11 +257,14 @@ def _sessions(connection: Connection, row: AssessorRow) -> list[dict[str, Any]]:
     return [{"began": _when(began), "last used": _when(seen)} for began, seen in connection.execute(query)]
 
 
-def _answers(connection: Connection, assignment_id: int, *, for_owner: bool) -> list[dict[str, Any]]:
-    """Answers in the order of their times. Those to gold questions are told apart for owners only."""
+def _answers(connection: Connection, unit: AssignmentRow, *, for_owner: bool) -> list[dict[str, Any]]:
+    """Answers in the order of their times. Those to gold questions are told apart for owners only.
+
+    Names of documents may tell what is expected, so the person gets none while the unit is open, as on its pages.
+    """
     answers: list[tuple[float, dict[str, Any]]] = []
     for table in (judgment, gold_answer, preference, bad_mark):
-        for one in answers_of(connection, table, assignment_id):
+        for one in answers_of(connection, table, unit.id):
             cells = one._mapping
             answer: dict[str, Any] = {"time": _when(cells["time"])}
             if table is preference:
@@ -283,6 +277,8 @@ def _answers(connection: Connection, assignment_id: int, *, for_owner: bool) -> 
                 answer |= {"documents": documents, "answer": cells["raw"] or "cannot tell", "comment": cells["reason"]}
             if table is gold_answer and for_owner:
                 answer |= {"gold question": True, "right": cells["is_right"]}
+            if not for_owner and unit.status == OPEN:
+                answer = {key: value for key, value in answer.items() if key not in ("document", "documents")}
             answer["seconds"] = round(cells["seconds"], 3)
             answer["seconds with the page in front"] = cells.get("active")
             answers.append((cells["time"], answer))
@@ -291,10 +287,7 @@ def _answers(connection: Connection, assignment_id: int, *, for_owner: bool) -> 
 
 def _messages(connection: Connection, row: AssessorRow) -> list[dict[str, Any]]:
     query = select(message).where(message.c.assessor_id == row.id).order_by(message.c.number)
-    return [
-        {"time": _when(one.time), "documents": one.documents, "text": one.text, "reply": one.reply}
-        for one in connection.execute(query)
-    ]
+    return [{"time": _when(one.time), "text": one.text, "reply": one.reply} for one in connection.execute(query)]
 
 
 def _log(connection: Connection, row: AssessorRow, *, for_owner: bool) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 context      the request of an owner, and routes for it      formatting   numbers and times as text
 sign_in      login, the printed link, accounts               oidc         sign-in with OpenID Connect
 campaign_pages   all campaigns, a new one, one as it runs; changing and deleting it, members, log
-assessors    all, one of them, agreement                     invitations  links, panels, payment
+assessors    all, one of them, agreement                     invitations  links, panels
 export_page  files, keys for programs                        review       answers, final answers, questions
 """
 

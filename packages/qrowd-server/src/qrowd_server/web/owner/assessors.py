@@ -1,7 +1,7 @@
 """Assessors: the table of all, the page of one, and what an owner can change about one.
 
 GET  /owner/c/{campaign}/assessors             a table, ?sort=column or ?sort=-column
-GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, paid, delete
+GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, delete
 GET  /owner/c/{campaign}/assessors/{number}/data   all that is held about one, as JSON
 GET  /owner/c/{campaign}/agreement             their agreement
 """
@@ -18,11 +18,12 @@ from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.quality import Accuracy, AssessorQuality, Quality, quality
-from qrowd_server.campaigns.running.privacy import Answers, delete_person, person_json
+from qrowd_server.campaigns.running.privacy import DELETED, Answers, delete_person, person_json
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.answer_rows import answers_of
-from qrowd_server.store.schema import bad_mark, judgment, preference
+from qrowd_server.store.persons import events_of_assessor
+from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, find_assessor
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page
@@ -86,7 +87,7 @@ async def agreement(context: OwnerContext) -> Response:
 
 @dataclass(frozen=True)
 class UnitOfAssessor:
-    """A unit that an assessor had. answers : rows of the tables of judgments, preferences and Bad marks."""
+    """A unit that an assessor had. answers : rows of the tables of judgments, pairs and gold questions, by time."""
 
     row: AssignmentRow
     topic: str
@@ -105,12 +106,14 @@ async def assessor(context: OwnerContext, notice: str = "") -> Response:
         context.memory.forget(context.campaign.name)
         q = await quality_of(context)
         mine = next(one for one in q.assessors if one.id == row.id)
+    log = await context.read(events_of_assessor, row.id)
     values = {"person": row, "mine": mine, "units": units, "n_units": n_units, "q": q}
+    values["deleted"] = any(one.kind == DELETED for one in log)
     return context.render("assessor", tab="assessors", notice=notice, **values)
 
 
 async def change(context: OwnerContext, fields: Form) -> Response:
-    """Exclude, reinstate, reset, or note that somebody was paid."""
+    """Exclude, reinstate, reset or delete."""
     row, admin, name = await _assessor_row(context), context.admin, context.campaign.name
     notice = ""
     match fields.get("do", ""):
@@ -124,12 +127,10 @@ async def change(context: OwnerContext, fields: Form) -> Response:
                 )
         case "reset":
             await admin.reset(name, row.name)
-        case "paid":
-            await admin.note_paid(name, row.name)
         case "delete":
             return await _delete(context, row, fields)
         case other:
-            raise choose_one("do", other, "exclude", "reinstate", "reset", "paid", "delete")
+            raise choose_one("do", other, "exclude", "reinstate", "reset", "delete")
     context.memory.forget(name)
     return await assessor(context, notice) if notice else RedirectResponse(f"{context.base}/assessors/{row.id:x}", 303)
 
@@ -174,11 +175,9 @@ def units_of(connection: Connection, row: AssessorRow) -> tuple[int, list[UnitOf
     places = materials.unit_places(connection, [one.unit_id for one in assignments])
     units = []
     for assignment in assignments[-UNITS_SHOWN:]:
-        judgments, preferences, bad = (
-            answers_of(connection, table, assignment.id) for table in (judgment, preference, bad_mark)
-        )
-        pairs = sorted([*preferences, *bad], key=attrgetter("number"))
-        units.append(UnitOfAssessor(assignment, *places[assignment.unit_id], [*judgments, *pairs]))
+        tables = judgment, preference, bad_mark, gold_answer
+        answers = [row for table in tables for row in answers_of(connection, table, assignment.id)]
+        units.append(UnitOfAssessor(assignment, *places[assignment.unit_id], sorted(answers, key=attrgetter("time"))))
     return len(assignments), units
 
 

@@ -28,7 +28,7 @@ from qrowd_server.store.accounts import (
     SERVER_ROLES,
     CampaignRole,
     ServerRole,
-    campaign_role,
+    campaign_roles,
     read_account,
 )
 from qrowd_server.store.base import StoreError
@@ -271,7 +271,7 @@ async def role_in(server: Server, owner: Owner, campaign_id: int) -> CampaignRol
     """What somebody may do in a campaign: everything as an administrator, else as they were named."""
     if owner.role == "administrator":
         return "owner"
-    return await server.read(campaign_role, owner.account, campaign_id)
+    return (await server.read(campaign_roles, owner.account)).get(campaign_id)
 
 
 class Memory:

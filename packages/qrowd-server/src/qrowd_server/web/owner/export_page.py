@@ -1,8 +1,7 @@
 """The export page with the files of a campaign, and the page of keys for programs.
 
 GET  /owner/c/{campaign}/export                   the list of files
-GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm,
-     ?adjudicated= adds final answers or lets them replace judgments
+GET  /owner/c/{campaign}/export/{what}/{format}   a file; ?everything=1 adds what does not count, ?arm= takes one arm
 POST /owner/c/{campaign}/export                   a file with names, which the log of the campaign keeps
 GET  /owner/keys                                  keys    POST: make, revoke
 """
@@ -17,7 +16,7 @@ from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, note_names
-from qrowd_server.campaigns.results.review_decisions import CHOICES
+from qrowd_server.campaigns.running.collected import final_answers
 from qrowd_server.store.accounts import campaign_roles
 from qrowd_server.store.materials import campaigns
 from qrowd_server.store.sessions import ApiKey, api_keys, make_api_key, revoke_api_key
@@ -54,7 +53,8 @@ async def exports(context: OwnerContext) -> Response:
     tables = [(kind, [_described(name, kind) for name in EXPORTS[kind].formats]) for kind in kinds]
     tables = [(kind, formats) for kind, formats in tables if formats]
     whole = [kind for kind, one in EXPORTS.items() if not one.of_answers]
-    return context.render("export", tables=tables, whole=whole, arm=arm, kinds=kinds)
+    n_final = len(await context.read(final_answers, context.campaign.id))
+    return context.render("export", tables=tables, whole=whole, arm=arm, kinds=kinds, n_final=n_final)
 
 
 async def export_file(context: OwnerContext) -> Response:
@@ -64,11 +64,9 @@ async def export_file(context: OwnerContext) -> Response:
     if what not in collected(context.campaign, arm) or not _can_hold(what, format):
         raise not_found()
     everything = query_of(context.request).get("everything") == "1"
-    asked = query_of(context.request).get("adjudicated", "without")
-    adjudicated = next((one for one in CHOICES if one == asked), CHOICES[0])
     name = f"{context.campaign.name}/{arm}" if arm else context.campaign.name
     try:
-        return await download(context.server.store, name, what, format, everything=everything, adjudicated=adjudicated)
+        return await download(context.server.store, name, what, format, everything=everything)
     except ArgumentError as error:
         return await exports(replace(context, problem=str(error)))
 
@@ -127,7 +125,9 @@ async def change_keys(context: OwnerContext, fields: Form) -> Response:
                 raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_NAME} characters")
             campaign_id = (await context.server.campaign(of)).id if of else None
             await _check_owns(context, campaign_id)
-            return await keys(context, await write(make_api_key, name, at, campaign_id=campaign_id))
+            return await keys(
+                context, await write(make_api_key, name, at, campaign_id=campaign_id, account_id=context.owner.account)
+            )
         case "revoke" if fields.get("key", "").isascii() and fields.get("key", "").isdigit():
             number = int(fields["key"][:18])
             valid = await context.read(api_keys)

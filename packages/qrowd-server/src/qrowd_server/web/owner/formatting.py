@@ -16,12 +16,9 @@ MINUS: Final = "\u2212"
 
 # States and names that the pages call otherwise than the program does.
 STATUSES: Final = (  # of assessors, in the order of their way
-    "arrived", "consented", "practised", "qualified", "working", "check_failed_once", "completed", "ended",
-    "screened_out", "paid", "excluded",
+    "arrived", "consented", "declined", "ready_to_judge", "judged_a_unit", "screened_out", "ended", "excluded",
 )  # fmt: skip
 WORDS: Final = {  # what a page says otherwise than the program: of assessors, of how they came, of events
-    "practised": "ready to judge",  # also where no practice is asked for
-    "check_failed_once": "looking again",
     "api": "program",
     "link": "an invitation",
     "changed": "changed the campaign",

@@ -1,8 +1,7 @@
-"""Invitations and payment of assessors: links, the address for a panel, payment codes.
+"""Invitations of assessors: links, and the address for a panel.
 
 GET  /owner/c/{campaign}/invitations    the invitations       POST: number, names, another, revoke, open, close
 GET  /owner/c/{campaign}/panel          the address to paste
-GET  /owner/c/{campaign}/payment        payment codes
 """
 
 from __future__ import annotations
@@ -19,11 +18,8 @@ from qrowd_server.campaigns.running.campaign_settings import read_settings
 from qrowd_server.store import event_log as events
 from qrowd_server.store import invitation_links as stored
 from qrowd_server.store.invitation_links import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
-from qrowd_server.store.schema import PERSON
 from qrowd_server.store.state_rows import assessors_of
-from qrowd_server.web.arrival import payment_code
 from qrowd_server.web.forms import Form
-from qrowd_server.web.owner.assessors import quality_of
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.server import DAY
 
@@ -148,21 +144,8 @@ async def panel(context: OwnerContext) -> Response:
     return context.render("panel", panel=table, address=address)
 
 
-# ---- payment
-
-
-async def payment(context: OwnerContext) -> Response:
-    """Every person who completed a unit, with their code."""
-    q = await quality_of(context)
-    secret, name = context.server.settings.secret, context.campaign.name
-    rows = [(one, payment_code(secret, name, one.id)) for one in q.assessors if one.completed and one.kind == PERSON]
-    gold = read_settings(context.campaign).gold
-    return context.render("payment", rows=rows, gold=gold)
-
-
 ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/invitations", invitations, needs=OWNER_OF),
     form("/owner/c/{campaign}/invitations", send_invitations, invitations, needs=OWNER_OF),
     page("/owner/c/{campaign}/panel", panel, needs=OWNER_OF),
-    page("/owner/c/{campaign}/payment", payment, needs=OWNER_OF),
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -109,11 +110,11 @@ async def callback(request: Request) -> Response:
         if claims and "userinfo_endpoint" in metadata:
             more = await client.userinfo(token=token)
             claims = {**more, **claims} if more.get("sub") == claims["sub"] else claims
+    except (HTTPError, JSONDecodeError):
+        raise _refused(NO_ANSWER, 502) from None
     except (OAuthError, JoseError, KeyError, RuntimeError, ValueError) as error:
         reason = str(getattr(error, "error", type(error).__name__))[:100]
         raise _refused(f"The sign-in failed ({reason}). Begin again.") from error
-    except HTTPError:
-        raise _refused(NO_ANSWER, 502) from None
     name, subject = _checked_name(settings, claims), str(claims["sub"])
     try:
         number = await server.write(sign_in, settings.issuer, subject, name, at)
@@ -135,7 +136,8 @@ def _checked_name(settings: OidcSettings, claims: Mapping[str, Any]) -> str:
         raise _refused("Your verified e-mail address is not of an organisation that may sign in here.")
     if settings.groups and not (isinstance(groups, list) and set(map(str, groups)) & set(settings.groups)):
         raise _refused("You are in no group that may sign in here.")
-    return str(claims.get("preferred_username") or email.partition("@")[0] or claims["sub"])
+    names = (claims.get("preferred_username"), email.partition("@")[0], str(claims["sub"]))
+    return next(name for name in names if name and isinstance(name, str))
 
 
 def _refused(message: str, status: int = 403) -> Problem:

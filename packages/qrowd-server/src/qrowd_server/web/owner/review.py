@@ -18,10 +18,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.review_decisions import Adjudication, adjudicate, adjudications, summaries
+from qrowd_server.campaigns.results.review_decisions import adjudicate, summaries
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
+from qrowd_server.campaigns.running.collected import FinalAnswer, final_answers
 from qrowd_server.campaigns.running.pages import DocumentText, Page
 from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.journey import from_json
@@ -59,7 +60,7 @@ async def index(context: OwnerContext) -> Response:
 
     def work(connection: Connection) -> dict[str, Any]:
         return {
-            "final": adjudications(connection, row.id),
+            "final": final_answers(connection, row.id),
             "topics": [(topic.label, topic.title) for topic in materials.topics_of(connection, row.id)],
             "n_asked": count_asked(connection, row.id),
         }
@@ -112,7 +113,7 @@ class Item:
     document: str
     text: DocumentText
     answers: tuple[AnswerRow, ...]
-    final: Adjudication | None
+    final: FinalAnswer | None
 
 
 async def item(context: OwnerContext) -> Response:
@@ -149,7 +150,7 @@ def find_item(connection: Connection, campaign_id: int, topic_label: str, label:
         return None
     text = document_texts(connection, [document.id])[document.id]
     answers = rows.answers_about(connection, campaign_id, topic.id, document.id)
-    final = adjudications(connection, campaign_id).get((topic_label, label, arm))
+    final = final_answers(connection, campaign_id).get((topic_label, label, arm))
     return Item(topic, label, text, tuple(_answer(one) for one in answers if one.arm == arm), final)
 
 

@@ -56,7 +56,7 @@ from qrowd_server.web.owner.context import (
 from qrowd_server.web.owner.oidc import oidc_settings
 from qrowd_server.web.problems import Problem, problem_of
 from qrowd_server.web.rendering import render
-from qrowd_server.web.security import client_address
+from qrowd_server.web.security import client_address, client_network
 from qrowd_server.web.server import Server, server_of
 
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
@@ -113,10 +113,10 @@ async def login(request: Request) -> Response:
     server = server_of(request)
     fields, _ = await server.read_form(request, "login")
     name, password = fields.get("name", "").strip()[:LONGEST_NAME], fields.get("password", "")
-    address = client_address(request.scope, server.settings)
+    address, network = client_address(request.scope, server.settings), client_network(request.scope, server.settings)
     problem, account = Problem(422, "login", "Name and password do not belong together."), None
     try:
-        account = await asyncio.to_thread(check_login, server.store, name, password, address, server.clock())
+        account = await asyncio.to_thread(check_login, server.store, name, password, network, server.clock())
     except TooManyAttemptsError as error:
         problem = problem_of(error)
     if account is None:
@@ -254,7 +254,7 @@ async def _new_hash(fields: Form) -> str:
 
 
 async def account(context: OwnerContext) -> Response:
-    """One's own account: the password, and the providers that it signs in by."""
+    """One's own account: the password."""
     number = context.owner.account
     own = await context.read(read_account, number)
     return context.render("account", own=own)
@@ -277,10 +277,10 @@ async def _check_password(context: OwnerContext, password: str) -> None:
     """Refuse a form without the present password; an account that has none has proved itself by its provider."""
     server, number = context.server, context.owner.account
     own = await context.read(read_account, number)
-    address = client_address(context.request.scope, server.settings)
+    network = client_network(context.request.scope, server.settings)
     if own is not None and own.has_password:
         name = context.owner.name
-        if await asyncio.to_thread(check_login, server.store, name, password, address, server.clock()) is None:
+        if await asyncio.to_thread(check_login, server.store, name, password, network, server.clock()) is None:
             raise ArgumentError("password: this is not your present password")
 
 

@@ -1,0 +1,150 @@
+"""What readers get of a campaign against what was clicked: pool and gold documents, "cannot tell", final answers."""
+
+import asyncio
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import qrowd
+from command_line import status_of
+from judging import Clock, seeded, small_plan, work
+from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
+from qrowd_server.campaigns.results.exports import export_rows
+from qrowd_server.campaigns.results.review_decisions import adjudicate
+from qrowd_server.campaigns.running.collected import judgments
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.protocols.events import CannotTell, Judge
+from qrowd_server.protocols.views import DocumentView
+from qrowd_server.store.base import Store
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.materials import documents_of
+
+Key = tuple[str, str, str]  # topic, document, assessor
+
+
+def exported(store: Store) -> list[dict[str, Any]]:
+    lines = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "jsonl", names=True)))
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def read(store: Store) -> dict[Key, float]:
+    table = store.read(lambda c: judgments(c, "pilot", names=True)).to_frame()
+    return {(row.topic, row.document, row.assessor): row.value for row in table.itertuples()}
+
+
+def with_gold(store: Store) -> dict[Key, float]:
+    """Three people judge all of two topics with gold documents among them; two cannot tell of t0d0: the clicks."""
+    clicks: dict[Key, float] = {}
+    table = table_from_plan(small_plan("grades", k=4, redundancy=3, topics=2, cannot_tell=True, max_cannot_tell=0.5))
+    table["gold"] = {"every": 2}
+    for i, topic in enumerate(table["topics"]):
+        topic["gold"] = [{"document": f"t{i}g{g}", "accepted": [g]} for g in range(2)]
+        table["documents"] += [{"label": f"t{i}g{g}", "text": "gold"} for g in range(2)]
+    store.write(lambda c: create_campaign(c, plan_from_table(table), 1.0))
+    service, rng = seeded(store, Clock(step=5.0)), Random(3)
+
+    async def come() -> None:
+        nonlocal clicks
+        labels = store.read(lambda c: {one.id: one.label for one in documents_of(c, 1)})
+        for name in ("ann", "bob", "cleo"):
+            who = await service.arrive("pilot", "link", name, name=name)
+            for _ in range(40):
+                page = await service.page(who)
+                if isinstance(page.view, DocumentView):
+                    document, place, grade = labels[page.view.document], page.view.position, rng.randrange(4)
+                    unsure = document == "t0d0" and name != "cleo"
+                    act = CannotTell(place) if unsure else Judge(place, str(grade))
+                    clicks |= {} if unsure else {(document[:2], document, name): float(grade)}
+                    await service.act(who, act, shown=page.shown, key=page.key)
+                else:
+                    await work(service, who, rng, steps=1)
+
+    asyncio.run(come())
+    return clicks
+
+
+def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_they_settle(tmp_path: Path) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
+        clicks = with_gold(store)
+        assert len([key for key in clicks if "g" in key[1]]) == 12
+        assert len(clicks) == 3 * 2 * (4 + 2) - 2, "two answers are 'cannot tell'"
+        rows = exported(store)
+        assert {(row["topic"], row["document"], row["assessor"]): row["value"] for row in rows} == clicks == read(store)
+        assert sum(row["origin"] == "gold" for row in rows) == 12
+        for document, text in (("t0d0", "3"), ("t1g1", "0"), ("t1d2", "2")):
+            store.write(lambda c, d=document, t=text: adjudicate(c, "pilot", d[:2], d, t, "so it is", 2.0))
+        settled = {(d[:2], d, name): float(t) for d, t in (("t0d0", 3), ("t1g1", 0), ("t1d2", 2)) for name in NAMES}
+        rows = exported(store)
+        expected = clicks | settled
+        assert {(row["topic"], row["document"], row["assessor"]): row["value"] for row in rows} == expected
+        assert read(store) == expected
+        assert [row["origin"] for row in rows].count("final") == 9
+        qrels = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "qrels", names=True))).decode()
+        lines = [line.split() for line in qrels.splitlines()]
+        assert {(t, d, name): float(value) for t, name, d, value in lines} == expected
+
+
+NAMES = ("ann", "bob", "cleo")
+NOTES = (
+    "campaign pilot: judgments of gold documents: 9",
+    "campaign pilot: answers replaced by final answers of owners: 9 (final answers: 3)",
+)
+
+
+def test_commands_say_how_many_judgments_are_of_gold_documents_and_how_many_are_final(tmp_path, capsys) -> None:
+    database = str(tmp_path / "judgments.db")
+    with open_store(database) as store:
+        with_gold(store)
+        for document in ("t0d0", "t1g1", "t1d2"):
+            store.write(lambda c, d=document: adjudicate(c, "pilot", d[:2], d, "1", "so it is", 2.0))
+    run = tmp_path / "a.run"
+    run.write_text("".join(f"t{t} Q0 t{t}d{d} {d + 1} {9 - d} a\n" for t in range(2) for d in range(4)))
+    for command in (
+        ("evaluate", "--runs", run, "--campaign", "pilot", "--database", database),
+        ("campaign", "export", "pilot", "--database", database, "-o", tmp_path / "out.jsonl"),
+    ):
+        assert status_of(*command) == 0
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.removeprefix("note: ") for line in lines if line.startswith("note: campaign")] == list(NOTES)
+
+
+def test_a_decision_changes_when_final_answers_settle_a_disagreement(tmp_path: Path) -> None:
+    """Two people agree that A is better, the third says the opposite of everything; the owner sides with the third."""
+    with open_store(tmp_path / "judgments.db") as store:
+        store.write(lambda c: create_campaign(c, small_plan("grades", k=4, redundancy=3, topics=3), 1.0))
+        service = seeded(store, Clock(step=5.0))
+        labels = store.read(lambda c: {one.id: one.label for one in documents_of(c, 1)})
+
+        async def come() -> None:
+            for name in NAMES:
+                who = await service.arrive("pilot", "link", name, name=name)
+                for _ in range(30):
+                    page = await service.page(who)
+                    if isinstance(page.view, DocumentView):
+                        is_first = labels[page.view.document].endswith("d0")
+                        grade = "3" if is_first == (name != "cleo") else "0"
+                        await service.act(who, Judge(page.view.position, grade), shown=page.shown, key=page.key)
+                    else:
+                        await work(service, who, Random(1), steps=1)
+
+        asyncio.run(come())
+        ranking = {"a": [0, 1, 2, 3], "b": [3, 2, 1, 0]}
+        for name, order in ranking.items():
+            lines = (f"t{t} Q0 t{t}d{d} {k + 1} {9 - k} {name}\n" for t in range(3) for k, d in enumerate(order))
+            (tmp_path / f"{name}.run").write_text("".join(lines))
+        before = means(tmp_path, store)
+        for t in range(3):
+            for d in range(4):
+                text = "0" if d == 0 else "3"
+                store.write(lambda c, p=(f"t{t}", f"t{t}d{d}", text): adjudicate(c, "pilot", *p, "so it is", 2.0))
+        after = means(tmp_path, store)
+    assert before == {"a": 2 / 3, "b": 1 / 3}
+    assert after == {"a": 0, "b": 1}
+
+
+def means(folder: Path, store: Store) -> dict[str, float]:
+    """{run: its mean P@1 over assessors and topics}."""
+    runs = qrowd.read_runs([folder / "a.run", folder / "b.run"])
+    frame = qrowd.evaluate(runs, store.read(lambda c: judgments(c, "pilot")), ["P@1"]).to_frame()
+    return frame.groupby("system")["score"].mean().to_dict()
