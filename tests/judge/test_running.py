@@ -240,13 +240,16 @@ def test_a_server_that_was_never_reached_stops_the_job_after_a_few_seconds_and_o
 
 
 @pytest.mark.parametrize(("reply", "n"), [(DOWN, 10), (failure(503), 10), (failure(429), 50)])
-def test_a_server_that_is_gone_or_overloaded_is_waited_for_so_many_rounds_and_no_question_is_lost(record, reply, n):
+def test_a_server_that_is_gone_or_overloaded_is_waited_for_so_many_rounds_and_no_question_is_lost(
+    record, caplog, reply, n
+):
     clock = FakeClock()
     model = Scripted(lambda content, number: OK if content == "pair 0" else reply, clock=clock)
     asked = ask(requests(500), model, record, clock=clock, concurrency=1)
     assert asked.stopped == f"small at there: {reply.error}; no answer after {n} waits"
     assert len(model.asked) == 1 + n
     assert clock.now() > 100
+    assert caplog.messages == [f"there gives no answer ({reply.error}); waiting"]
     assert len(unanswered(requests(500), record)) == 499
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from math import nan
 from pathlib import Path
 from typing import Any
 
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError
 from qrowd.judge.answers import read_reply
 from qrowd.judge.chat import AnyModel, models_of
 from qrowd.judge.exchange import Estimate, Model, Prices, Reply, Request, Status
@@ -404,20 +402,10 @@ def write_askings(record: Record, askings: Iterable[Asking]) -> None:
             database.executemany(f"INSERT INTO questions VALUES ({marks})", [(job + 1, *row) for row in rows])
 
 
-def read_askings(path: PathLike) -> list[Asking]:
-    """The questions of all jobs of a record; of a question that was asked in two ways, the later one.
-
-    Raises
-    ------
-    FileError
-        A record without questions.
-    """
-    try:
-        with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as database:
-            prompts = {name: _prompt(text) for name, text in database.execute("SELECT sha256, content FROM prompts")}
-            rows = database.execute(f"SELECT {_COLUMNS} FROM questions ORDER BY rowid").fetchall()
-    except sqlite3.Error:
-        raise FileError(path, "is no record of questions to models; qrowd judge ask writes one") from None
+def read_askings(record: Record) -> list[Asking]:
+    """The questions of all jobs of a record; of a question that was asked in two ways, the later one."""
+    prompts = {name: _prompt(text) for name, text in record.rows("SELECT sha256, content FROM prompts")}
+    rows = record.rows(f"SELECT {_COLUMNS} FROM questions ORDER BY rowid")
     askings: dict[tuple[Any, ...], Asking] = {}
     for key, topic, documents, unit, endpoint, model, prompt, sample, *others in rows:
         question = Question(topic, tuple(json.loads(documents)), unit)
@@ -436,7 +424,7 @@ def answers_in(path: PathLike, *, runs: Runs | None = None, depth: int = DEPTH) 
         A file that is missing or no such record.
     """
     with Record(path, read_only=True) as record:
-        return Job(tuple(read_askings(path)), (), runs, depth).answers(record)
+        return Job(tuple(read_askings(record)), (), runs, depth).answers(record)
 
 
 def _prompt(text: str) -> Prompt:

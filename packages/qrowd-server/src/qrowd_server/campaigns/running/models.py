@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError
 from qrowd.judge.answers import read_reply, stated_reason
 from qrowd.judge.asking import Asking, read_askings, write_askings
 from qrowd.judge.chat import AnyModel, models_of
@@ -172,7 +172,7 @@ def ask_in_campaign(
         raise ArgumentError(f"models: {repeated} is there twice; remove one")
     service = JudgingService(store, clock=clock)
     with Record(record) as exchanges:
-        listed = _listed(exchanges)
+        listed = set(map(_key, read_askings(exchanges)))
         assessors = [_ModelAssessor(service, campaign, one, exchanges, listed, max_failures) for one in prompted]
 
         async def work(ask: Ask) -> None:
@@ -367,14 +367,6 @@ def _identity(prompted: PromptedModel) -> str:
     content = [sorted((arm, one.sha256) for arm, one in prompted.prompts.items()), dict(prompted.parameters or {})]
     digest = sha256(to_json(content).encode()).hexdigest()[:8]
     return f"{prompted.model.endpoint}#{prompted.model.name}+{OWN} {digest}"
-
-
-def _listed(record: Record) -> set[str]:
-    """What the record lists."""
-    try:
-        return {_key(one) for one in read_askings(record.path)}
-    except FileError:  # it lists nothing yet
-        return set()
 
 
 def _key(asking: Asking) -> str:
