@@ -65,7 +65,18 @@ def test_assessors_finds_the_one_who_answers_at_random(qrowd, experts):
     out = qrowd("assessors", *experts).out
     assert out.startswith("1 of 5 assessors stands out: crowd-3.")
     assert "crowd-3: low agreement with the others" in out
-    assert "exclude: --exclude crowd-3 leaves the assessor out" in out
+    assert "exclude: --exclude crowd-3 leaves out who stands out" in out
+
+
+def test_all_who_stand_out_are_named_by_the_option_that_leaves_them_out(qrowd, folder):
+    lines = (folder / "judges" / "ann.qrels").read_text().splitlines()
+    for grade in (1, 2):
+        text = "".join(f"{line[:-1]}{grade}\n" for line in lines)
+        (folder / "judges" / f"always {grade}.qrels").write_text(text)
+    names = ("ann", "bob", "lena", "sven", "always 1", "always 2")
+    out = qrowd("assessors", "--judgments", *(folder / "judges" / f"{name}.qrels" for name in names)).out
+    assert out.startswith("2 of 6 assessors stand out: always 1 and always 2.")
+    assert "exclude: --exclude 'always 1' 'always 2' leaves out who stands out" in out
 
 
 def test_assessors_with_gold_compares_everyone_with_it(qrowd, experts, folder, tmp_path):

@@ -36,8 +36,8 @@ def files(tmp_path):
 def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(qrowd, files):
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv")
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)
-    assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (Exact, Irrelevant, Substitute), ")
-    assert "labels 'Exact<Irrelevant<Substitute' (which is the order in the file, to be corrected)" in outcome.err
+    assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (exact, irrelevant, substitute), ")
+    assert "labels 'exact<irrelevant<substitute' (which is the order in the file, to be corrected)" in outcome.err
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)
     assert outcome.status == 0
     assert outcome.out.startswith("By nDCG, neural leads for both assessors")

@@ -27,6 +27,20 @@ def test_a_terminal_shows_the_first_documents(qrowd, folder):
     assert "documents on which assessors disagree (the first 3 of " in outcome.out
 
 
+def test_grades_of_several_scales_are_divided_by_the_maximum_as_in_the_report(qrowd, folder):
+    judges = [f"panel/judges/{name}.qrels" for name in ("ann", "crowd-1", "llm-a")]
+    outcome = qrowd("disagreements", *PANEL[:2], "--judgments", *judges, "-o", "mixed.csv")
+    assert outcome.status == 0, outcome.err
+    assert "Grades are divided by the maximum of their scale." in outcome.out
+    assert "grades: divided by the maximum of their scale, as scales differ" in outcome.out
+    rows = list(csv.DictReader(io.StringIO(Path("mixed.csv").read_text())))
+    conventions = library.Conventions(grades="rescaled")
+    panel = library.read_judgments(judges)
+    result = library.disagreements(library.read_runs("panel/runs"), panel, conventions=conventions)
+    assert [row["document"] for row in rows] == list(result.documents)
+    assert [float(row["product"]) for row in rows] == result.product.tolist()
+
+
 def test_comments_are_written(qrowd, folder):
     Path("few.csv").write_text(
         "topic,document,assessor,value,comment\nq01,q01-00000,ann,3,names the drug\nq01,q01-00000,bob,0,another drug\n"

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from qrowd.files import read_judgments
+from qrowd.files import read_judgments, read_runs
 from qrowd.sequential import read_design
 from qrowd_server.campaigns.plan.folder import read_folder
 
 QUESTION = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf"]
 MODEL = ["--model", "panel/judges/llm-a.qrels"]
+
+
+DESIGN_WRITTEN = "wrote next.json: what was drawn, for the next call; another question needs --design\n"
 
 
 @pytest.fixture
@@ -40,17 +43,40 @@ def test_a_question_is_asked_judged_and_decided(qrowd, panel):
     assert first.status == 0, first.err
     assert "Open: rerank-llm - tf-idf is " in first.out
     assert len(batch()) == 20
-    assert first.err == "wrote batch.csv\n"
+    assert first.err == f"{DESIGN_WRITTEN}wrote batch.csv\n"
     panel()
     second = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-n", "100", "-o", "batch.csv")
     assert len(batch()) == 100
     assert "20 of 401 documents judged" in second.out
     panel()
     last = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-o", "batch.csv")
-    assert last.out.startswith("rerank-llm is better than tf-idf by nDCG@10 on these topics, with confidence 0.95")
+    assert last.out.startswith(
+        "rerank-llm is better than tf-idf by nDCG@10 on these topics for those who judged, with confidence 0.95"
+    )
     assert "differences that decide the question" in last.out
-    assert len(batch()) == 100  # nothing more is drawn, and nothing written
+    assert Path("batch.csv").read_text() == "topic,document,order,probability\n"  # nothing more is drawn
+    assert len(read_design("next.json").to_frame()) == 120
     assert "so far: 120 judgments by 1 assessor\n" in last.out
+
+
+def test_a_decided_question_has_an_empty_batch_and_no_campaign(qrowd, panel):
+    judge = ["--model", "panel/judges/llm-a.qrels", "--scale", "0-3"]
+    asked = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf", "-m", "P@1", "--judgments"]
+    everything = Path("everything.csv")
+    grades = read_judgments("panel/gold.qrels").to_dict(assessor="gold")
+    runs = read_runs("panel/runs").to_frame()
+    pairs = {(topic, document) for topic, document in zip(runs["topic"], runs["document"], strict=True)}
+    rows = [f"{topic},{document},ann,{int(grades[topic].get(document, 0))}" for topic, document in sorted(pairs)]
+    everything.write_text("\n".join(["topic,document,assessor,grade", *rows]) + "\n")
+    for name, content in (("b.csv", "topic,document,order,probability\n"), ("b.jsonl", ""), ("b.json", "[]\n")):
+        outcome = qrowd(*asked, everything, *judge, "-o", name)
+        assert "Nothing more needs to be judged for it." in outcome.out
+        assert (outcome.status, outcome.err) == (0, f"wrote {name}\n")
+        assert Path(name).read_text() == content
+    texts = ["--topics", "panel/topics.tsv", "--documents", "panel/documents.jsonl"]
+    outcome = qrowd(*asked, everything, *judge, *texts, "-o", "folder")
+    assert (outcome.status, outcome.err) == (0, "nothing is left to judge: folder is not written\n")
+    assert not Path("folder").exists()
 
 
 def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
@@ -65,7 +91,7 @@ def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
     assert "command: " not in shown.out
     assert not Path("next.json").exists()  # a statement draws nothing
     both = qrowd(*asked, "-o", "batch.csv", "--statement", "now.json")
-    assert both.err == "wrote batch.csv\nwrote now.json\n"
+    assert both.err == f"{DESIGN_WRITTEN}wrote batch.csv\nwrote now.json\n"
     assert both.out.splitlines()[0] == sentence
     content = json.loads(Path("now.json").read_text())
     assert content["sentence"] == sentence
@@ -96,8 +122,8 @@ def test_the_notes_name_each_convention_in_force(qrowd, panel):
     out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "--tolerance", "0.01").out
     for note in (
         "target: mean nDCG@10 on these 25 topics",
-        "confidence: 0.95 at all times together",
-        "people: scale 0-3",
+        "confidence: 0.95 that the answer is right, however often one looks\n",
+        "people: scale 0-3; a gain is the mean of those who judge the document; other people may prefer another",
         "predicted from judgments of 1 model",
         "normaliser: ",
         "tolerance: 0.01",
@@ -238,6 +264,7 @@ def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, argum
     ("arguments", "said"),
     [
         (["--question", "best"], "design: it is for the question 'rerank-llm > tf-idf', not for 'best of "),
+        (["--question", "best of bm25, tf-idf"], "; start a new design under another name (--design FILE)"),
         (["-m", "DCG@10"], "design: it is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
         (["--scale", "0-2"], "design: it is for the scale '0-3', not for '0-2'"),
         (["--model", "few.qrels"], "design: it is of other runs: "),

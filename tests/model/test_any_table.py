@@ -121,6 +121,7 @@ def test_a_role_may_have_several_headers_of_which_a_table_has_one():
     [
         (("Topic ID", "Doc", "Ranker", "Score"), "runs"),
         (("query", "product_id", "rank"), "runs"),
+        (("ranker", "query", "product", "rank"), "runs"),
         (("query_id", "doc_id", "model", "relevance"), "judgments"),
         (("query_id", "doc_id", "model", "score"), "runs"),
         (("Topic", "Winner", "Loser"), "preferences"),
@@ -176,7 +177,7 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
     if ordered is not None:
         frame["label"] = frame["label"].astype("category")
     with pytest.raises(
-        RowError, match=r"words \(Exact, Irrelevant\), .* as in labels 'Exact<Irrelevant' \(which is the order in"
+        RowError, match=r"words \(exact, irrelevant\), .* as in labels 'exact<irrelevant' \(which is the order in"
     ):
         Judgments.from_frame(frame)
 
@@ -184,6 +185,14 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
 def test_a_word_outside_the_order_is_named_with_its_row():
     with pytest.raises(RowError, match=r"^row 2: value 'Good' is not among the labels Bad<Exact$"):
         Judgments.from_frame(frame_of_words(["Bad", "Good"]), labels="Bad<Exact")
+
+
+def test_words_in_several_letter_cases_are_suggested_once():
+    words = ["Exact", "exact", "IRRELEVANT", "irrelevant"]
+    with pytest.raises(RowError, match=r"words \(exact, irrelevant\), .* as in labels 'exact<irrelevant' \("):
+        Judgments.from_frame(frame_of_words(words))
+    graded = Judgments.from_frame(frame_of_words(words), labels="IRRELEVANT<Exact")
+    assert graded.value.tolist() == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("labels", ["one", "a<", "a<A", [], ["x"]])

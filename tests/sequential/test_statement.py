@@ -59,9 +59,13 @@ def test_an_open_question_says_how_many_systems_are_left(text: str, said: str) -
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "bm25 is better than lm by nDCG@10 on these topics, with confidence 0.95 (7 of 50 documents judged)."),
-        ({"certain": True}, "on these topics, whatever the other judgments are (7 of 50"),
-        ({"target": "new topics"}, "on topics like these, with confidence 0.95"),
+        (
+            {},
+            "bm25 is better than lm by nDCG@10 on these topics for those who judged, with confidence 0.95 (7 of 50 "
+            "documents judged).",
+        ),
+        ({"certain": True}, "on these topics for those who judged, whatever the other judgments are (7 of 50"),
+        ({"target": "new topics"}, "on topics like these for those who judged, with confidence 0.95"),
     ],
 )
 def test_an_answer_says_on_which_topics_and_how_certain_it_is(settings: dict[str, object], said: str) -> None:

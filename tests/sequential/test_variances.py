@@ -1,4 +1,4 @@
-"""Topics that are a sample, and people who disagree, widen the interval by what they should."""
+"""Topics that are a sample widen the interval by what they should."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.sequential.candidates import candidates_of, gain_variances, mean_gains, possible_gains
+from qrowd.sequential.candidates import candidates_of, mean_gains, possible_gains
 from qrowd.sequential.design import Draws, mixed_sizes
-from qrowd.sequential.estimates import MIN_DRAWS, contrast_estimates, interval_half, judgment_variance, topic_variance
+from qrowd.sequential.estimates import MIN_DRAWS, contrast_estimates, interval_half, topic_variance
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
@@ -55,25 +55,7 @@ def test_one_topic_says_nothing_of_others() -> None:
     assert topic_variance(np.ones((1, 2)), np.zeros(2, int), np.ones(2), np.zeros(2), n_topics=1).tolist() == [np.inf]
 
 
-def test_the_variance_of_a_judgment_is_pooled_over_documents_that_several_people_judged() -> None:
-    rng = np.random.default_rng(3)
-    gains = rng.uniform(0, 3, 4000)[:, None] + rng.normal(0, 0.6, (4000, 3))
-    gains[:1000, 1:] = np.nan
-    gains[1000:2000, 2] = np.nan
-    gains[-1] = np.nan
-    pooled, of_means = judgment_variance(gains, lowest=0.0, highest=3.0)
-    assert pooled == pytest.approx(0.36, rel=0.05)
-    np.testing.assert_allclose(of_means[[0, 1000, 2000]], [pooled, pooled / 2, pooled / 3])
-    assert pooled / 3 < of_means[-1] < pooled
-
-
-def test_without_a_second_judgment_the_declared_variance_counts() -> None:
-    pooled, of_means = judgment_variance(np.array([[1.0], [np.nan]]), lowest=0.0, highest=3.0)
-    assert pooled == pytest.approx((3 / 3.6) ** 2 / 2)
-    assert of_means.tolist() == [pooled, pooled]
-
-
-def left_the_interval(gains: Floats, weights: Floats, truth: float, of_people: Floats, *, new_topics: bool) -> bool:
+def left_the_interval(gains: Floats, weights: Floats, truth: float, *, new_topics: bool) -> bool:
     """Whether the interval excludes the truth at any look, with a look after every thirtieth answer."""
     n = gains.size
     rng = np.random.default_rng(int(1e6 * abs(gains.sum())) % 2**32)
@@ -87,7 +69,7 @@ def left_the_interval(gains: Floats, weights: Floats, truth: float, of_people: F
         result = contrast_estimates(weights[None], draws, judged, predictions.expected, predictions.spread)
         expected = np.where(np.isnan(judged), predictions.expected, judged)
         of_errors = np.where(np.isnan(judged), predictions.spread**2, 0.0)
-        variance = np.array([weights**2 @ of_people])
+        variance = np.zeros(1)
         if new_topics:
             variance = variance + topic_variance(weights[None], TOPIC, expected, of_errors, n_topics=N_TOPICS)
         half = interval_half(result.information, len(draws), variance=variance)[0]
@@ -104,30 +86,13 @@ def test_intervals_about_new_topics_cover_the_mean_of_all_such_topics() -> None:
         shift = rng.normal(0, 1.5, N_TOPICS)[TOPIC] * np.sign(weights)  # one system suits some topics
         gains = 1.5 + shift + rng.normal(0, 0.5, TOPIC.size)
         truth = float((weights * 1.5).sum())
-        nobody = np.zeros(TOPIC.size)
-        n_outside += left_the_interval(gains, weights, truth, nobody, new_topics=True)
-        n_outside_without += left_the_interval(gains, weights, truth, nobody, new_topics=False)
+        n_outside += left_the_interval(gains, weights, truth, new_topics=True)
+        n_outside_without += left_the_interval(gains, weights, truth, new_topics=False)
     assert n_outside <= 11  # the binomial distribution of .05 has .97 up to there
     assert n_outside_without > 60
 
 
-def test_intervals_about_people_who_disagree_cover_the_mean_of_all_people() -> None:
-    rng = np.random.default_rng(5)
-    weights = np.tile([1.0, 0.6, -0.5, -0.8, 0.4], N_TOPICS) / N_TOPICS / 5
-    n_outside = n_outside_without = 0
-    for _ in range(120):
-        mean = rng.uniform(0.5, 2.5, TOPIC.size)
-        people = mean[:, None] + rng.normal(0, 0.7, (TOPIC.size, 2))
-        people[rng.random(TOPIC.size) < 0.7, 1] = np.nan
-        of_people = judgment_variance(people, lowest=0.0, highest=3.0)[1]
-        gains, truth = np.nanmean(people, axis=1), float(weights @ mean)
-        n_outside += left_the_interval(gains, weights, truth, of_people, new_topics=False)
-        n_outside_without += left_the_interval(gains, weights, truth, 0 * of_people, new_topics=False)
-    assert n_outside <= 11
-    assert n_outside_without > 60
-
-
-def test_an_interval_about_new_topics_or_all_people_is_wider_and_never_certain() -> None:
+def test_an_interval_about_new_topics_is_wider_and_never_certain() -> None:
     rng = np.random.default_rng(6)
     names = [f"t{t}" for t in range(12)]
     documents = [f"d{d}" for d in range(10)]
@@ -142,14 +107,10 @@ def test_an_interval_about_new_topics_or_all_people_is_wider_and_never_certain()
     problem = Problem(Question.read("a > b", runs.systems), dcg, whole, labels, levels)
     gains = mean_gains(people, whole, dcg)
     draws = Draws.none(problem.matters.size)
-    of_people = gain_variances(people, whole, dcg, levels)
     plain = problem.look(gains, draws)
     assert plain.certain
     assert plain.low[0] == pytest.approx(plain.high[0])
-    for look in (
-        replace(problem, target="new topics").look(gains, draws),
-        problem.look(gains, draws, of_people=of_people),
-    ):
-        assert not look.certain
-        assert look.low[0] < plain.low[0] < look.high[0]
-        assert look.estimates.estimate[0] == plain.estimates.estimate[0]
+    look = replace(problem, target="new topics").look(gains, draws)
+    assert not look.certain
+    assert look.low[0] < plain.low[0] < look.high[0]
+    assert look.estimates.estimate[0] == plain.estimates.estimate[0]

@@ -57,7 +57,7 @@ def disagreements(
     """Show on which documents assessors disagree, ordered by what that changes in differences of systems."""
     from qrowd.influence.disputed_documents import disagreements as disagreements_of
     from qrowd.judge import read_document_texts, read_topic_texts
-    from qrowd.reports.disagreement_tables import DisagreementsReport
+    from qrowd.reports.disagreement_tables import DisagreementsReport, on_shared_scale
 
     folder = _is_folder(output)
     if folder and not (topics and documents):
@@ -66,9 +66,9 @@ def disagreements(
             "--topics and --documents, or a name that ends in .csv"
         )
     pair = pair_of(systems)
-    rankings = runs.read_needed(data)
     judgments = data.read()
-    result = disagreements_of(rankings, judgments, measure, systems=pair, conventions=conventions)
+    conventions = on_shared_scale(conventions, judgments)
+    result = disagreements_of(runs.read_needed(data), judgments, measure, systems=pair, conventions=conventions)
     of_topics = read_topic_texts(topics) if topics else {}
     of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}
     report = DisagreementsReport(result, of_topics, of_documents, n_documents)

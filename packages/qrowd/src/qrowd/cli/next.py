@@ -90,13 +90,6 @@ def next(
     new_topics: Annotated[
         bool, option("--new-topics", help="Ask about all topics of which those of the runs are a sample.")
     ] = False,
-    disagreement: Annotated[
-        bool,
-        option(
-            "--disagreement",
-            help="Take the gain of a document as the mean of all people like those who judged; their variance counts.",
-        ),
-    ] = False,
     unjudgeable: Annotated[
         str | None,
         option(
@@ -154,18 +147,19 @@ def next(
         confidence=confidence,
         tolerance=tolerance,
         target="new topics" if new_topics else "these topics",
-        disagreement=disagreement,
         unjudgeable=read_pairs(unjudgeable),
         rng=seed,
     )
     by_people = () if people is None else people.assessor[people.value >= 0].tolist()
     report = NextJudgmentsReport(result, n_judgments=len(by_people), n_assessors=len(set(by_people)))
     document = report.to_document().shown(rankings.systems, short_names=short_names)
-    n_drawn = len(result.topics) if output is not None else 0
-    if n_drawn:
+    drawn = output and result.topics
+    if drawn:
+        if stored is None:
+            typer.echo(f"wrote {design}: what was drawn, for the next call; another question needs --design", err=True)
         write_design(design, result.design)
     try:
-        if output is not None and n_drawn:
+        if output is not None:
             _write(output, result, topics, documents)
         if statement is not None:
             page = replace(
@@ -178,7 +172,7 @@ def next(
         if not any(path is not None and is_standard_output(path) for path in (output, statement)):
             show(document)
     except KeyboardInterrupt:
-        if not n_drawn:
+        if not drawn:
             raise
         raise Interrupted(f"the design was written to {design}; the same call writes the same batch") from None
 
@@ -187,16 +181,12 @@ def _origin() -> Iterator[Note]:
     """How a statement was made, for those who want to check it."""
     import shlex
     from datetime import UTC, datetime
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import version
 
     from qrowd.reports.document import Note
 
-    try:
-        number = f" {version('qrowd')}"
-    except PackageNotFoundError:  # run from a folder that nobody installed
-        number = ""
     yield Note("command", shlex.join(["qrowd", *sys.argv[1:]]))
-    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}, by qrowd{number}")
+    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}, by qrowd {version('qrowd')}")
 
 
 def _stored(design: str, data: People, output: str | None) -> Design | None:
@@ -251,9 +241,11 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         ending = name_with_ending(output).removeprefix("-")
     if ending:
         write_output(name_with_ending(output), batch_content(result, ending, **texts))
-        return
-    write_batch(output, result, **texts)
-    typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)
+    elif result.topics:
+        write_batch(output, result, **texts)
+        typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)
+    else:
+        typer.echo(f"nothing is left to judge: {output} is not written", err=True)
 
 
 def read_pairs(path: str | None) -> list[tuple[str, str]]:

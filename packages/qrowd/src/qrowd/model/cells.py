@@ -261,7 +261,7 @@ def numbers_in(column: Cells | Floats, name: str, rows: Rows, mistakes: Mistakes
     numbers = _parsed(column.distinct)
     wrong = ~np.isfinite(numbers)
     if wrong.any() and not required:
-        wrong &= ~np.fromiter(map(is_missing, column.distinct), bool, wrong.size)
+        wrong &= ~np.fromiter(map(is_missing, column.distinct), bool)
     for row, cell in column.rows_with(wrong):
         point = " (decimals stand after a point)" if isinstance(cell, str) and "," in cell else ""
         mistakes.add(int(rows[row]), f"expected a finite number as {name}, found {cell!r}{point}")
@@ -304,13 +304,10 @@ def ordered_labels(labels: WordLabels) -> tuple[str, ...]:
 
 
 def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows, mistakes: Mistakes) -> Floats | None:
-    """The grades 0, 1, ... of word labels, None where the cells are numbers. order : the words, lowest first, if known.
-
-    Words without an order are a mistake that lists them; so is a word outside the order.
-    """
+    """Grades 0, 1, ... of word labels, letter case aside; None for numbers. Words that `order` lacks are mistakes."""
     if not isinstance(column, Cells) or (order is None and str not in set(map(type, column.distinct))):
         return None
-    texts = [str(cell).strip() for cell in column.distinct]
+    texts = [str(cell).strip().casefold() for cell in column.distinct]
     words = [text for text in dict.fromkeys(texts) if isnan(number_in(text)) and any(map(str.isalpha, text))]
     if order is None:
         if len(words) < len(set(texts)) or not words:
@@ -323,7 +320,7 @@ def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows,
         )
         return np.zeros(len(column))
     grade_of = {word.casefold(): grade for grade, word in enumerate(order)}
-    grades = np.array([grade_of.get(text.casefold(), -1) for text in texts], np.float64)
+    grades = np.array([grade_of.get(text, -1) for text in texts], np.float64)
     if not words and (grades < 0).any():
         return None
     for row, cell in column.rows_with(grades < 0):

@@ -18,6 +18,7 @@ TOPIC = (
 )  # fmt: skip
 DOCUMENT = (
     "document", "doc_id", "corpus-id", "docno", "doc", "document_id", "passage_id", "pid", "product_id", "item_id",
+    "product",
 )  # fmt: skip
 JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "topic": TOPIC,

@@ -188,9 +188,9 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     compared = f"compared with the others on documents that both judged ({profiles.level}); above 0: lower grades"
     reasons = [Note(name, reasons) for name, reasons in outlying.items()]
     if outlying:
-        name = shlex.quote(next(iter(outlying)))
+        names = " ".join(map(shlex.quote, outlying))
         reasons.append(
-            Note("exclude", f"--exclude {name} leaves the assessor out, in each command that reads judgments")
+            Note("exclude", f"--exclude {names} leaves out who stands out, in each command that reads judgments")
         )
     all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
     return Document(sentence, (Table.of("assessors", columns, 3),), all_notes, profiles.to_frame)

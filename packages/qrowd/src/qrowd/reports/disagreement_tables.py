@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from qrowd.influence.disputed_documents import Disagreements
+from qrowd.model.conventions import Conventions
+from qrowd.model.inferred_scales import alike
+from qrowd.model.judgments import Judgments
 from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.phrases import cells, count, number, signed
@@ -67,6 +70,7 @@ class DisagreementsReport(Reported):
     def _notes(self) -> list[Note]:
         one = self.result
         return [
+            *([Note("grades", "divided by the maximum of their scale, as scales differ")] if one.rescaled else []),
             Note("order", "by sd x effect; sd: standard deviation of the gains of the judgments of a document"),
             Note(
                 "effect",
@@ -75,6 +79,11 @@ class DisagreementsReport(Reported):
             ),
             Note("reversed", "pairs of systems of which another is ahead between the two"),
         ]
+
+
+def on_shared_scale(conventions: Conventions, judgments: Judgments) -> Conventions:
+    """Conventions that divide grades by the maximum of their scale where assessors judge on several."""
+    return conventions if alike(judgments.scales) else replace(conventions, grades="rescaled")
 
 
 def _pairs(one: Disagreements) -> str:

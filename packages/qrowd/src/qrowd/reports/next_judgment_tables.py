@@ -79,8 +79,7 @@ def _nothing_left(one: Statement) -> str:
         return "All documents of these systems are judged; only more topics could decide it."
     return (
         "All documents of these systems are judged; what is open is the normaliser of the measure, which depends on "
-        "other documents of the topics, or how more people would judge: ask with DCG, or judge further documents of "
-        "these topics."
+        "other documents of the topics: ask with DCG, or judge further documents of these topics."
     )
 
 
@@ -115,13 +114,14 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
     out = (
         f"; {count(one.n_topics_out, 'other')} of the runs, which no model judged, left out" if one.n_topics_out else ""
     )
-    which = "not on others like them" if statement.target == "these topics" else "and on others like them"
+    others = "not on others like them (compare, plan and --new-topics are about those)"
+    which = others if statement.target == "these topics" else "and on others like them"
     yield Note("target", f"mean {statement.measure} on these {count(one.n_topics, 'topic')}, {which}{out}")
     each = question.confidence_of_each(statement.confidence)
-    several = f"; each of {len(statement.first):,} intervals has {each:.4g}" if len(statement.first) > 1 else ""
-    yield Note("confidence", f"{statement.confidence:g} at all times together, however often one looks{several}")
-    who = "all people like those who judged" if one.disagreement else "those who judged it"
-    yield Note("people", f"scale {design.scale}; the gain of a document is the mean of {who}")
+    several = f"; each of {len(statement.first):,} intervals alone: {each:.4g}" if len(statement.first) > 1 else ""
+    yield Note("confidence", f"{statement.confidence:g} that the answer is right, however often one looks{several}")
+    of_others = "other people may prefer another system, which no interval counts"
+    yield Note("people", f"scale {design.scale}; a gain is the mean of those who judge the document; {of_others}")
     models = f"judgments of {count(len(one.models), 'model')} and " if one.models else ""
     yield Note(
         "unjudged documents",
@@ -129,10 +129,8 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
         "but do not bias the differences",
     )
     if statement.measure.startswith("nDCG") and not statement.certain:
-        yield Note("normaliser", "of each topic is expected, too, until every document of the systems is judged")
+        yield Note("normaliser", "of each topic is predicted until all is judged; its error widens the intervals")
     yield Note("tolerance", f"{statement.tolerance:g}: differences of up to this much count as none")
-    if not statement.decided:
-        yield Note("expected", "simulated from these predictions, their usual errors and the answers so far")
     if statement.n_unjudgeable:
         verb = "counts" if statement.n_unjudgeable == 1 else "count"
         yield Note(

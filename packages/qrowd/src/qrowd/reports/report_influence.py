@@ -15,10 +15,9 @@ from qrowd.influence.disputed_documents import disagreements
 from qrowd.influence.fragility import Fragility, fragility
 from qrowd.influence.score_cells import ROUNDING
 from qrowd.model.conventions import Conventions
-from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
-from qrowd.reports.disagreement_tables import DisagreementsReport
+from qrowd.reports.disagreement_tables import DisagreementsReport, on_shared_scale
 from qrowd.reports.document import Document, Note, Section, Table
 from qrowd.reports.phrases import count, signed, span
 from qrowd.reports.table import Column, table_of
@@ -152,11 +151,5 @@ def _documents(whole: DecomposedDifference, texts: Mapping[str, str]) -> Table:
 
 def _disagreements(runs: Runs, judgments: Judgments, measure: str, conventions: Conventions) -> Document:
     """The documents on which assessors disagree and that change the difference, as `qrowd disagreements` shows them."""
-    notes: tuple[Note, ...] = ()
-    if len(judgments.assessors) > 1 and not alike(judgments.scales) and conventions.grades == "as-is":
-        conventions = replace(conventions, grades="rescaled")
-        text = "every grade is divided by the maximum of its assessor's scale, as scales differ"
-        notes = (Note("disagreements", text),)
-    result = disagreements(runs, judgments, measure, conventions=conventions)
-    document = DisagreementsReport(result, n_documents=DOCUMENTS).to_document()
-    return replace(document, notes=(*notes, *document.notes))
+    result = disagreements(runs, judgments, measure, conventions=on_shared_scale(conventions, judgments))
+    return DisagreementsReport(result, n_documents=DOCUMENTS).to_document()

@@ -72,7 +72,7 @@ def batch_content(
         return json.dumps([{"data": row} for row in rows], ensure_ascii=False, indent=1) + "\n"
     if ending == ".jsonl":
         return _lines(rows)
-    text: str = pandas.DataFrame(rows).to_csv(index=False)
+    text: str = (pandas.DataFrame(rows) if rows else batch.to_frame()).to_csv(index=False)
     return text
 
 

@@ -28,7 +28,6 @@ from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
-from qrowd.sequential.estimates import judgment_variance
 
 GRADES = Scale("graded", 3.0)  # any scale: weights of ranks do not depend on it
 
@@ -243,12 +242,6 @@ def mean_gains(judgments: Judgments | None, candidates: Candidates, measure: Mea
     gains = _gains(judgments, candidates, measure)
     counts = (~np.isnan(gains)).sum(axis=1)
     return np.where(counts > 0, np.nansum(gains, axis=1) / np.maximum(counts, 1), np.nan)
-
-
-def gain_variances(judgments: Judgments | None, candidates: Candidates, measure: Measure, levels: Floats) -> Floats:
-    """(pairs,) variance of the mean gain of those who judged a document around that of all people."""
-    gains = np.full((len(candidates), 1), np.nan) if judgments is None else _gains(judgments, candidates, measure)
-    return judgment_variance(gains, lowest=float(levels[0]), highest=float(levels[-1]))[1]
 
 
 def label_shares(judgments: Judgments | None, candidates: Candidates) -> Floats:

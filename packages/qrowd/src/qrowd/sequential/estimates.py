@@ -16,7 +16,8 @@ probability alpha at most (Ville). Robbins (1970, Ann. Math. Stat. 41, 1397-1409
 here 90 % of the mixture are differences d from .01 to .12, equal on the scale of logarithms, of both signs, so that the
 bound is nearly as narrow as it can be at every difference between them; the rest reaches from .0005 to 2.
 
-Variances that no draw of documents reduces are those of topics that are a sample, and of people who disagree.
+A variance that no draw of documents reduces is that of topics that are a sample. The people who judge are no sample: of
+two or three, nobody knows how much more people's taste for a system varies.
 
 Waudby-Smith & Ramdas (2020), Confidence sequences for sampling without replacement, NeurIPS; Zrnic & Candès (2024),
 Active statistical inference, ICML. For estimates of unknown variance the bound holds asymptotically: Waudby-Smith,
@@ -172,7 +173,6 @@ def _variances(weights: Floats, draws: Draws, spread: Floats) -> Floats:
 
 
 Target = Literal["these topics", "new topics"]
-PRIOR_N = 5.0  # degrees of freedom that the declared variance of a judgment counts for
 
 
 def topic_variance(
@@ -200,22 +200,3 @@ def topic_variance(
         parts = np.bincount(topic, of_one * expected, n_topics) + (0.0 if constants is None else constants[i])
         result[i] = n_topics / (n_topics - 1) * (((parts - parts.mean()) ** 2).sum() + of_one**2 @ variance)
     return result
-
-
-def judgment_variance(gains: Floats, *, lowest: float, highest: float) -> tuple[float, Floats]:
-    """Variance of a person's gain of a document, and (documents,) that of the mean of those who judged it.
-
-    gains : (documents, people), nan where not judged. The variance is pooled over the documents that two or more people
-    judged, and shrunk towards half of the variance that is declared before the first answer. A document that nobody
-    judged counts as judged by the usual number of people.
-    """
-    present = ~np.isnan(gains)
-    counts = present.sum(axis=1)
-    values = np.where(present, gains, 0.0)
-    means = values.sum(axis=1) / np.maximum(counts, 1)
-    squares = np.where(present, (values - means[:, None]) ** 2, 0.0).sum()
-    df = np.maximum(counts - 1, 0).sum()
-    declared = ((highest - lowest) / 3.6) ** 2 / 2
-    variance = float((squares + PRIOR_N * declared) / (df + PRIOR_N))
-    usual = counts[counts > 0].mean() if (counts > 0).any() else 1.0
-    return variance, np.asarray(variance / np.where(counts > 0, counts, usual))

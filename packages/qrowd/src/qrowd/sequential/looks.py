@@ -94,14 +94,11 @@ class Problem:
         draws: Draws,
         *,
         known: NDArray[np.bool_] | None = None,
-        of_people: Floats | None = None,
     ) -> Look:
         """A look at the answers so far.
 
         gains : (candidates,) of people, nan where nobody judged. draws : of the documents that matter. known :
-        (documents,) those of them that were judged before the first draw; default: none. of_people : (candidates,)
-        variance of each gain around the mean of all people, where that mean is meant; default: the people who judged
-        are meant.
+        (documents,) those of them that were judged before the first draw; default: none.
         """
         candidates, matters, contrasts = self.candidates, self.matters, self.contrasts
         lowest, highest = float(self.levels[0]), float(self.levels[-1])
@@ -128,10 +125,8 @@ class Problem:
                 n_topics=len(candidates.topics),
                 constants=form.constants,
             )
-        if of_people is not None:
-            variance = variance + weights**2 @ of_people[matters]
         half = interval_half(estimates.information, n_answered, confidence=each, variance=variance)
-        if self.target == "new topics" or of_people is not None:  # other topics or people could change any answer
+        if self.target == "new topics":  # other topics could change any answer
             certain_high = np.full(len(contrasts), np.inf)
             certain_low = -certain_high
         low = np.maximum(estimates.estimate - half, certain_low)

@@ -22,7 +22,6 @@ from qrowd.model.scales import Scale, parse_scale
 from qrowd.sequential.candidates import (
     Candidates,
     candidates_of,
-    gain_variances,
     label_shares,
     mean_gains,
     possible_gains,
@@ -46,9 +45,9 @@ class NextJudgments(Result):
     call.
 
     models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : of the runs, left
-    out because no model judged them. disagreement : whether all people like those who judged are meant. n_waiting :
-    documents that were drawn and are not judged; n_held : judgments that count only when a document that was drawn
-    before them is judged; n_others : judgments of documents that were not drawn, since the first draw.
+    out because no model judged them. n_waiting : documents that were drawn and are not judged; n_held : judgments that
+    count only when a document that was drawn before them is judged; n_others : judgments of documents that were not
+    drawn, since the first draw.
     """
 
     statement: Statement
@@ -62,7 +61,6 @@ class NextJudgments(Result):
     models: tuple[str, ...] = field(default=(), repr=False)
     n_topics: int = 0
     n_topics_out: int = 0
-    disagreement: bool = False
     n_waiting: int = 0
     n_held: int = 0
     n_others: int = 0
@@ -98,7 +96,6 @@ def next_judgments(
     confidence: float = 0.95,
     tolerance: float = 0.0,
     target: Target = "these topics",
-    disagreement: bool = False,
     unjudgeable: Iterable[tuple[str, str]] = (),
     rng: Rng = 1,
 ) -> NextJudgments:
@@ -112,7 +109,7 @@ def next_judgments(
         The systems of the question, and others.
     judgments
         What people judged so far; None before the first answer. The mean gain of those who judged a document is its
-        gain.
+        gain, so that the answer is that of these people and not of others.
     question
         'A > B', 'best', 'best of A, B*', 'C among best 3', 'C among best 3 of A, B*' or 'ranking of A, B*'.
     models
@@ -132,9 +129,6 @@ def next_judgments(
         Differences of up to this much count as none.
     target
         The topics of the runs, or new topics, of which these are a sample.
-    disagreement
-        Whether the gain of a document is the mean of all people like those who judged, whose variance widens the
-        intervals; default: the mean of those who judge it.
     unjudgeable
         (topic, document) of documents that nobody can judge, such as broken ones: they gain the lowest, as documents
         that nobody judged do in trec_eval, unless somebody judges them. A document that was drawn and is neither here
@@ -176,12 +170,7 @@ def next_judgments(
     n_unjudgeable = int(np.isin(lost, matters).sum())
     current = _design(design, asked, str(parsed), people_scale, candidates, matters, judged, rng)
     drawn = current.draws
-    look = problem.look(
-        gains,
-        drawn,
-        known=current.known,
-        of_people=gain_variances(people, candidates, parsed, problem.levels) if disagreement else None,
-    )
+    look = problem.look(gains, drawn, known=current.known)
     answer, answered = look.answer, judged[drawn.document]
     n_counting = len(drawn.answered(judged))
     statement = _statement_of(problem, look, gains, n_unjudgeable)
@@ -216,7 +205,6 @@ def next_judgments(
         models=() if by_models is None else by_models.assessors,
         n_topics=len(used.topics),
         n_topics_out=len(retrieved.topics) - len(used.topics),
-        disagreement=disagreement,
         n_waiting=int(waiting.size),
         n_held=int(answered[n_counting:].sum()),
         n_others=int((judged & ~current.known & drawn.left()).sum()),

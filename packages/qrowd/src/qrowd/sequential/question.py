@@ -166,7 +166,7 @@ class Statement(Result):
         if self.answer:
             where = "these topics" if self.target == "these topics" else "topics like these"
             how = "whatever the other judgments are" if self.certain else f"with confidence {self.confidence:g}"
-            return f"{self.answer} by {self.measure} on {where}, {how} ({judged})."
+            return f"{self.answer} by {self.measure} on {where} for those who judged, {how} ({judged})."
         if self.question.kind == "better":
             first, second = self.first[0], self.second[0]
             return f"Open: {first} - {second} is {self._difference()} by {self.measure} ({judged})."

@@ -26,7 +26,7 @@ NUMBERS = ("system", "topic", "document", "score")  # columns of runs
 class QuestionSettings:
     """The table `question` of a plan.
 
-    text, measure, confidence, tolerance, target, disagreement : as for `qrowd next`.
+    text, measure, confidence, tolerance, target : as for `qrowd next`.
     batch : documents that are drawn at once; the next batch is drawn when half of one is judged.
     content : the runs, the judgments of models and the design with its first batch; qrowd writes it from the files.
     """
@@ -36,7 +36,6 @@ class QuestionSettings:
     confidence: float = 0.95
     tolerance: Annotated[float, Ge(0)] = 0.0
     target: Literal["these topics", "new topics"] = "these topics"
-    disagreement: bool = False
     batch: Annotated[int, Ge(2), Le(10_000)] = 20
     content: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -77,7 +76,6 @@ class QuestionSettings:
             confidence=self.confidence,
             tolerance=self.tolerance,
             target=self.target,
-            disagreement=self.disagreement,
             **options,
         )
 

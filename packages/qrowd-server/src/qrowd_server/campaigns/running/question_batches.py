@@ -45,7 +45,8 @@ def question_of(connection: Connection, row: CampaignRow) -> QuestionSettings | 
     """The question of a campaign with its content; None where it has none."""
     if (table := row.settings.get("question")) is None:
         return None
-    settings = {key: value for key, value in table.items() if key != "n_documents"}
+    gone = ("n_documents", "disagreement")  # a count beside the settings; a setting of earlier versions
+    settings = {key: value for key, value in table.items() if key not in gone}
     return QuestionSettings(**settings, content=materials.find_question(connection, row.id) or {})
 
 
