@@ -19,8 +19,8 @@ from qrowd.agreement.pairwise import label_table
 from qrowd.cli.main import app
 from qrowd.preferences import preference_table
 from qrowd_papers.arms.compared_arms import compare_arms
-from qrowd_server.campaigns.results.exports import unit_frame
-from qrowd_server.campaigns.running.collected import collected_by_arm, judgments, preferences
+from qrowd_server.campaigns.running.collected import collected, judgments, preferences
+from qrowd_server.cli.database import unit_frame
 from qrowd_server.protocols.events import Judge, LookUp
 from qrowd_server.protocols.views import DocumentView, PairView
 from qrowd_server.store.base import Store
@@ -118,7 +118,8 @@ def slow_table_4(store: Store) -> dict[tuple[str, str], tuple[int, float, float]
 
 
 def compared(store: Store) -> Any:
-    arms = store.read(lambda c: collected_by_arm(c, "study"))
+    names = ("absolute", "preference", "degrees")
+    arms = store.read(lambda c: {arm: collected(c, f"study/{arm}") for arm in names})
     return compare_arms(arms, store.read(lambda c: unit_frame(c, "study")))
 
 

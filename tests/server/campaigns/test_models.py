@@ -22,13 +22,14 @@ from qrowd.judge.exchange import Price, Prices, Reply
 from qrowd.model.runs import Runs
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.results.campaign_progress import progress
-from qrowd_server.campaigns.results.exports import export_rows, unit_frame
+from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.quality import quality
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.collected import collected, judgments
 from qrowd_server.campaigns.running.models import ask_in_campaign, campaign_prompt
 from qrowd_server.campaigns.running.rebuild import rebuild
+from qrowd_server.cli.database import unit_frame
 from qrowd_server.protocols.views import EndView
 from qrowd_server.store import event_log as events
 from qrowd_server.store.engine import open_store

@@ -16,8 +16,9 @@ from sqlalchemy import Connection, select
 from judging import Clock, created, seeded, small_plan, until, work
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
-from qrowd_server.campaigns.results.exports import UNITS, export_rows, unit_frame, unit_rows
+from qrowd_server.campaigns.results.exports import UNITS, export_rows, unit_rows
 from qrowd_server.campaigns.running.rebuild import rebuild
+from qrowd_server.cli.database import unit_frame
 from qrowd_server.protocols.events import LookUp
 from qrowd_server.protocols.views import PairView
 from qrowd_server.store import schema

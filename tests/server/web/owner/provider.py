@@ -4,6 +4,7 @@ python provider.py    serves oidc-provider-mock on a free port of this machine, 
 """
 
 import json
+import ssl
 import subprocess
 import sys
 import threading
@@ -11,7 +12,10 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -83,8 +87,28 @@ class Liar:
         return 404, {}
 
 
+def certificate(folder: Path) -> Path:
+    """A self-signed certificate for 127.0.0.1 with its key, in a file."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    now, host = datetime.now(UTC), x509.IPAddress(ip_address("127.0.0.1"))
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - timedelta(1)).not_valid_after(now + timedelta(1))
+    made = made.add_extension(x509.SubjectAlternativeName([host]), critical=True)
+    parts = made.sign(key, hashes.SHA256()), key
+    text = parts[0].public_bytes(serialization.Encoding.PEM) + key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (file := folder / "provider.pem").write_bytes(text)
+    return file
+
+
 @contextmanager
-def lying_provider() -> Iterator[Liar]:
+def lying_provider(with_certificate: Path | None = None) -> Iterator[Liar]:
+    """with_certificate : speak TLS with it."""
     liar = Liar()
 
     class Handler(BaseHTTPRequestHandler):
@@ -113,6 +137,11 @@ def lying_provider() -> Iterator[Liar]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     liar.issuer = f"http://127.0.0.1:{server.server_port}"
+    if with_certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(with_certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        liar.issuer = liar.issuer.replace("http:", "https:")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

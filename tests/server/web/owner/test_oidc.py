@@ -16,7 +16,7 @@ from qrowd_server.store.accounts import accounts, disable_account, find_account
 from qrowd_server.web.owner import oidc
 from qrowd_server.web.owner.oidc import oidc_settings
 from server.web.owner.estate import Estate, estate
-from server.web.owner.provider import Liar, lying_provider, real_provider
+from server.web.owner.provider import Liar, certificate, lying_provider, real_provider
 from webserver import BASE, Answer, Browser
 
 CALLBACK = "/owner/oidc/callback"
@@ -247,6 +247,21 @@ def test_trouble_at_the_token_endpoint_is_a_friendly_page_and_no_account(
         assert (answer.status, words in answer.text) == (status, True)
         assert "ann" not in names(made)
         assert not [path for _, path, _ in liar.asked if path == "/elsewhere"]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_provider_with_a_certificate_of_one_s_own_is_trusted_where_ssl_cert_file_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    file = certificate(tmp_path)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with lying_provider(file) as liar, estate(tmp_path, environ=settings(liar.issuer)) as made:
+        made.clock.now = time.time()
+        if trusted:
+            assert come_back(made, liar).status == 303  # metadata, token and keys
+        else:
+            assert Browser(made.app).get("/owner/oidc").status == 502
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,6 @@ def read_campaign(
 
 def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferences], pandas.DataFrame]:
     """What was collected in each arm of a campaign, and its units."""
-    import pandas
-
-    from qrowd_server.campaigns.results.exports import UNITS, unit_rows
     from qrowd_server.campaigns.running.campaign_settings import find_arms
     from qrowd_server.campaigns.running.collected import collected
 
@@ -39,10 +36,17 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
         if len(arms) < 2:
             raise ArgumentError(f"--campaign {name}: it has one arm, so there is nothing to compare")
         answers = {arm: collected(connection, f"{row.name}/{arm}") for arm in arms}
-        units = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
-        return answers, units.astype(
-            dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float)
-        )
+        return answers, unit_frame(connection, name)
+
+
+def unit_frame(connection: Connection, name: str) -> pandas.DataFrame:
+    """The units of a campaign as a data frame."""
+    import pandas
+
+    from qrowd_server.campaigns.results.exports import UNITS, unit_rows
+
+    units = pandas.DataFrame(unit_rows(connection, name), columns=UNITS)
+    return units.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
 
 
 def read_design(database: str, name: str) -> Design | None:
