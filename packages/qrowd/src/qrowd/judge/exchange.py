@@ -252,16 +252,16 @@ def _characters(request: Request) -> int:
 
 
 def _price(path: str | PathLike[str], n: int, entry: object) -> Price:
-    names = {"endpoint", "model", "input", "output"}
-    if not isinstance(entry, dict) or set(entry) - {"batch"} != names:
-        raise FileError(path, f"[[prices]] number {n}: expected endpoint, model, input and output, and perhaps batch")
-    if not (isinstance(entry["endpoint"], str) and isinstance(entry["model"], str)):
-        raise FileError(path, f"[[prices]] number {n}: endpoint and model are texts")
-    numbers = [entry["input"], entry["output"], entry.get("batch", 1.0)]
-    if not all(type(one) in (int, float) and 0 <= one < math.inf for one in numbers) or numbers[2] > 1:
+    try:
+        price = Price(**entry)  # type: ignore[arg-type]
+    except TypeError:  # other keys, or no table
+        price = Price("", "", -1, -1)
+    numbers = (price.input, price.output, price.batch)
+    fits = all(type(one) in (int, float) and 0 <= one < math.inf for one in numbers) and price.batch <= 1
+    if not fits or {type(price.endpoint), type(price.model)} != {str}:
         raise FileError(
             path,
-            f"[[prices]] number {n}: input and output are prices per million tokens, 0 or more; batch is the share of "
-            "them that batches cost, as in 0.5",
+            f"[[prices]] number {n}: expected endpoint and model as texts, input and output as prices per million "
+            "tokens, and perhaps batch, the share of them that batches cost, as in 0.5",
         )
-    return Price(entry["endpoint"], entry["model"], *map(float, numbers))
+    return price
