@@ -60,9 +60,15 @@ def practice_passes(lengths, numbers):
 
 
 def number(text):
-    """What a box with digits, one point or comma, and perhaps an exponent says; None where it says nothing above 0."""
+    """What a box with digits, one point or comma, perhaps an exponent, and a whole number below a fraction says.
+
+    None where it says nothing above 0.
+    """
+    above, slash, below = text.strip().replace(",", ".").partition("/")
+    if slash and not (below.strip().isdigit() and int(below)):
+        return None
     try:
-        value = Decimal(text.strip().replace(",", "."))
+        value = Decimal(above.strip()) / (int(below) if slash else 1)
     except InvalidOperation:
         return None
     return float(value) if value.is_finite() and value > 0 else None

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from qrowd import Conventions, aggregation, evaluate
-from qrowd.aware import aware, similarity_to_random
+from qrowd.aware import NAMES, aware, similarity_to_random
+from qrowd.aware.estimators import UNIFORM
 from qrowd.comparison.rankings import ap_correlation, kendall_tau_a
 from qrowd.errors import MeasureError, NoOverlapError, QrowdError
 from qrowd.model.chance import Chance
 from qrowd_papers.aware.claims import aware_page
 from qrowd_papers.aware.printed import by_size
-from qrowd_papers.aware.study import METHODS, AwareStudy, anova_tables, aware_study
+from qrowd_papers.aware.study import BASELINES, METHODS, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
 
 SETS, CROWD, GOLD = crowdsourcing_tracks(4, (9, 1), 3, 60, depth=50, prevalence=0.3, rng=1)
@@ -131,7 +132,23 @@ def test_the_anova_has_the_sources_and_degrees_of_freedom_of_the_paper():
         "size", "granularity", "gap", "weight", "measure", "systems",
         "granularity*gap", "granularity*weight", "gap*weight",
     )  # fmt: skip
-    assert found.estimators().shape[0] == 2 * 30 * 2 * 2
+    assert (found.methods_with()["gap"] != "").sum() == 2 * 30 * 2 * 2
+
+
+def test_weights_as_printed_have_analyses_of_variance_of_their_own():
+    """Equations 25 to 27 as printed, for which the paper's Tables 1 to 4 are stated."""
+    printed = tuple(f"{name}{PRINTED}" for name in NAMES)
+    found = aware_study(RUNS, CROWD, GOLD, ["AP"], methods=(*METHODS, *printed), n_resamples=5, rng=5)
+    frame = found.to_frame()
+    for polarity, wanted in (("dissimilarity", METHODS), ("printed", (*BASELINES, UNIFORM, *printed))):
+        whole, parts = anova_tables(found, polarity=polarity)
+        rows = frame[frame["method"].isin(wanted)]
+        means = rows.groupby("method")["ap_correlation"].mean()
+        effect = whole.effects.of("method")
+        assert dict(zip(effect.level, effect.mean, strict=True)) == pytest.approx(means.to_dict())
+        gaps = rows[rows["gap"] != ""].groupby("gap")["ap_correlation"].mean()
+        effect = parts.effects.of("gap")
+        assert dict(zip(effect.level, effect.mean, strict=True)) == pytest.approx(gaps.to_dict())
 
 
 def test_relative_rmse_is_1_at_the_measure_s_highest():

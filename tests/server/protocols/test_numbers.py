@@ -22,6 +22,7 @@ SMALL = "This number is too close to 0 to keep. Enter a larger one, for example 
         " 40 ": 40, "\u00a040\u202f": 40, "\u2009\u200b40\ufeff": 40, "\t40\n": 40, "12,5": 12.5, "0,500": 0.5,
         "1234,567": 1234.567, "1.000": 1, "1000": 1000, "1,0000": 1, "1e300": 1e300, "1e-300": 1e-300,
         "\u0664\u0660": 40, "\u0660\u066b\u0665": 0.5, "\uff11\uff12": 12,
+        "1/2": 0.5, "3 / 4": 0.75, "10/04": 2.5, "2\u20444": 0.5, "1,5/3": 0.5, "\u0661/\u0664": 0.25,
     }.items(),
 )  # fmt: skip
 def test_numbers_are_read_as_people_write_them(text, number):
@@ -31,7 +32,8 @@ def test_numbers_are_read_as_people_write_them(text, number):
 @pytest.mark.parametrize(
     ("text", "message"),
     [(text, ABOVE_0) for text in ("", " ", "0", "0,0", "0e999", "-1", "\u22121", "+", ".", "e3", "ten", "nan", "inf",
-                                  "-inf", "0x10", "1/2", "50%", "1e1e1", "1e", "\u00bd", "9" * 101, "0,000", "40 mm")]
+                                  "-inf", "0x10", "1/0", "0/2", "/2", "1/2/3",
+                                  "1/-2", "50%", "1e1e1", "1e", "\u00bd", "9" * 101, "0,000", "40 mm")]
     + [(text, ABOVE_0) for text in ("1 000", "1\u202f000", "1,000,000", "1.000,5", "1,000.5", "1'000", "1_000", "1 2")]
     + [(text, LARGE) for text in ("1e999", "1e301", "9" * 90 + "e250")]
     + [(text, SMALL) for text in ("1e-999", "1e-301")]
@@ -53,11 +55,11 @@ def test_whatever_python_writes_is_read(number):
     assert parse_magnitude(repr(number)) == number
 
 
-@given(st.text(alphabet="0123456789.,e+- ", max_size=8))
+@given(st.text(alphabet="0123456789.,e+-/ ", max_size=8))
 def test_a_number_is_what_it_says_or_is_refused(text):
     expected = oracle.number(text)
     try:
-        assert parse_magnitude(text) == expected
+        assert parse_magnitude(text) == (pytest.approx(expected, rel=1e-15) if "/" in text else expected)
     except Refusal as refusal:
         two_ways = "two ways" in refusal.message
         far = expected is None or not 1e-300 <= expected <= 1e300

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from qrowd import files
 from qrowd.aware import NAMES
+from qrowd.aware.similarity import Polarity
 from qrowd.errors import InputError
 from qrowd.executors import AnyExecutor
 from qrowd.model.chance import Rng, seed_of
@@ -83,7 +85,7 @@ def aware_page(
     data: str | None = None,
     *,
     quick: bool = False,
-    n_tuples: int = 1000,
+    n_tuples: int = 500,
     n_resamples: int = 1000,
     folder: str | None = None,
     rng: Rng = None,
@@ -134,8 +136,8 @@ def aware_page(
         "vote and from honest assessors; uniform is AWARE with equal weights",
         "figures: of the systems' mean scores, against the gold's, averaged over tuples; AP correlation with the gold "
         "as reference, tau is tau-a; nothing was tuned on any of these panels",
-        "relative RMSE: divided by the highest RMSE of its measure among the 34 methods that the analyses of "
-        "variance compare; weights as printed have no part in the divisor",
+        "relative RMSE: divided by the highest RMSE of its measure among the 34 methods of the paper with weights by "
+        "dissimilarity; weights as printed have no part in the divisor",
         "empty: a merged assessor without a relevant document scores 0, an assessor of AWARE is left out of that topic",
     ]
 
@@ -175,9 +177,10 @@ def _tables(study: AwareStudy, case: Case) -> Iterator[Table]:
             yield _figures(study, measure, f"{case.name}: {short}{what}", sizes, ending)
     if len(study.sizes) < 2:
         return
-    for figure, title in TITLES.items():
-        whole, parts = anova_tables(study, figure)
-        by_correlation, start = figure == "ap_correlation", f"{case.name}: {title}"
+    for figure, polarity in product(TITLES, get_args(Polarity)):
+        whole, parts = anova_tables(study, figure, polarity)
+        by_correlation, start = figure == "ap_correlation", f"{case.name}: {TITLES[figure]}"
+        start += ", weights as printed" if polarity == "printed" else ""
         yield _anova(whole, f"{start}, methods (as the paper's Table {1 if by_correlation else 2})")
         yield _anova(parts, f"{start}, parts of estimators (as Table {3 if by_correlation else 4})")
         for factor in ("granularity", "gap", "weight"):

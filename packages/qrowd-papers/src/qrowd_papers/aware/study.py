@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from qrowd.aggregation.dawid_skene import FLOOR, HONEST
 from qrowd.aware import NAMES, similarity_to_random
 from qrowd.aware.estimators import UNIFORM, estimator
-from qrowd.aware.similarity import Similarities
+from qrowd.aware.similarity import Polarity, Similarities
 from qrowd.comparison.rankings import row_correlations
 from qrowd.errors import NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate, evaluate_blocks
@@ -100,10 +100,11 @@ class AwareStudy:
         columns["relative_rmse"] = self.relative_rmse.ravel()
         return make_frame(columns, backend)
 
-    def estimators(self) -> pandas.DataFrame:
-        """The rows of the thirty estimators alone, for the break-down of section 7."""
+    def methods_with(self, polarity: Polarity = "dissimilarity") -> pandas.DataFrame:
+        """The rows of the baselines, and of the thirty estimators with the weights of this polarity."""
         frame: pandas.DataFrame = self.to_frame()
-        return frame[(frame["gap"] != "") & ~frame["method"].str.endswith(PRINTED)].reset_index(drop=True)
+        printed = frame["method"].str.endswith(PRINTED)
+        return frame[(frame["gap"] == "") | (printed == (polarity == "printed"))].reset_index(drop=True)
 
 
 def aware_study(
@@ -189,22 +190,23 @@ def aware_study(
     )
 
 
-def anova_tables(study: AwareStudy, figure: str = "ap_correlation") -> tuple[Any, Any]:
+def anova_tables(
+    study: AwareStudy, figure: str = "ap_correlation", polarity: Polarity = "dissimilarity"
+) -> tuple[Any, Any]:
     """The two analyses of variance of one figure: methods (equation 28) and the parts of estimators (equation 31).
 
-    figure : "ap_correlation", "tau", or "relative_rmse". Sizes are the subjects; the system set is a factor where there
-    are several. Tables 1 and 3 for AP correlation, 2 and 4 for RMSE.
+    figure : "ap_correlation", "tau", or "relative_rmse". polarity : of the estimators' weights. Sizes are the subjects;
+    the system set is a factor where there are several. Tables 1 and 3 for AP correlation, 2 and 4 for RMSE.
     """
     from qrowd_papers.analysis_of_variance import anova
 
     several = ["systems"] if len(study.system_sets) > 1 else []
-    frame = study.to_frame()
-    frame = frame[~frame["method"].str.endswith(PRINTED)]
+    frame = study.methods_with(polarity)
     crossed = [("method", "measure"), *([("method", "systems"), ("measure", "systems")] if several else [])]
     whole = anova(frame, figure, ["size", "method", "measure", *several], interactions=crossed)
     inner = [("granularity", "gap"), ("granularity", "weight"), ("gap", "weight")]
     factors = ["size", "granularity", "gap", "weight", "measure", *several]
-    return whole, anova(study.estimators(), figure, factors, interactions=inner)
+    return whole, anova(frame[frame["gap"] != ""], figure, factors, interactions=inner)
 
 
 # ---------------------------------------------------------------------- one system set

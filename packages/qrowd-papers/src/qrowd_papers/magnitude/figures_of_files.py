@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 TOPICS = 18  # most panels of a figure by topic
 
 
+def _first(n_topics: int) -> str:
+    return count(n_topics, "topic") if n_topics <= TOPICS else f"the first {TOPICS} of {n_topics:,} topics"
+
+
 def _distributions(number: int, data: MagnitudeAnalysis) -> Figure:
     judgments = data.written if number == 1 else data.judgments
     whole, by_topic = data.distributions(judgments)
@@ -39,7 +43,8 @@ def _distributions(number: int, data: MagnitudeAnalysis) -> Figure:
     return Figure(
         f"magnitude-{number}",
         f"{count(len(judgments), 'magnitude')} of {count(len(judgments.assessors), 'assessor')}, {how}: share up to "
-        "each value, all and by topic, with the fitted log-normal curve; dashed lines at 1, 2, 5 and 10.",
+        f"each value, of all and of {_first(len(by_topic.groups))}, with the fitted log-normal curve; dashed lines at "
+        "1, 2, 5 and 10.",
         lambda axes: plots.plot_distributions(np.atleast_2d(axes), panels, limits=(low / 1.5, 1.5 * high)),
         lambda: stacked({"all": whole.to_frame(what="curves"), "topic": by_topic.to_frame(what="curves")}, "by"),
         panels=(rows, 4),
@@ -68,8 +73,8 @@ def _levels_by_topic(data: MagnitudeAnalysis) -> Figure:
     return Figure(
         "magnitude-4",
         "Median normalised magnitude of each document by gold level (U: no gold grade), in "
-        f"{count(len(topics), 'topic')}; in {len(tests.exceptions())} of {tests.comparable()} cases of a topic and two "
-        "levels the higher level has the lower median.",
+        f"{_first(len(tests.topics))}. Over all topics, in {len(tests.exceptions())} of {tests.comparable()} cases of "
+        "a topic and two levels the higher level has the lower median.",
         lambda axes: plots.plot_levels_by_topic(
             np.atleast_2d(axes), {kind: tests}, {kind: _names(tests.levels)}, topics
         ),

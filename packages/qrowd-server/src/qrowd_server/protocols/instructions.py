@@ -1,7 +1,8 @@
 """Instructions that a campaign of magnitudes shows where its owner wrote none.
 
-They have the content of Appendix A of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), in other words: what
-magnitude estimation is, the practice with lines, the documents, and how the work is checked.
+They follow Appendix A of Maddalena, Mizzaro, Scholer, Turpin (2017), ACM TOIS 35(3), in other words: what magnitude
+estimation is, the practice with lines, the documents, and how the work is checked. Not said: to read a document
+completely, that its relevance may depend on a small part of it, and that failed units are not paid.
 """
 
 from __future__ import annotations

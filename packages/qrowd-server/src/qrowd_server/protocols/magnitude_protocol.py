@@ -23,22 +23,20 @@ ABOVE_0 = N_("Enter a number greater than 0, for example 0.5, 10 or 250.")
 TOO_LARGE = N_("This number is too large to keep. Enter a smaller one, for example 250 or 1e6.")
 TOO_SMALL = N_("This number is too close to 0 to keep. Enter a larger one, for example 0.5 or 1e-6.")
 
-_NUMBER = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"\+?((\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?: *[/\u2044] *0*([1-9]\d*))?")
 _EITHER = re.compile(r"\+?[1-9]\d{0,2},\d{3}")
 
 
 def parse_magnitude(text: str) -> float:
-    """The number above 0 that somebody typed, with a point or a comma before the decimals.
+    """The number above 0 that somebody typed, with a point or a comma before the decimals, or as a fraction.
 
     Spaces of any width around it do not matter, and neither does in which script's digits it is written.
 
-    >>> [parse_magnitude(text) for text in ("40", ".5", "0,5", "1e3")]
-    [40.0, 0.5, 0.5, 1000.0]
+    >>> [parse_magnitude(text) for text in ("40", ".5", "0,5", "1e3", "1/2")]
+    [40.0, 0.5, 0.5, 1000.0, 0.5]
     """
     typed = text.strip().strip(UNSEEN).strip()
-    if len(typed) > LONGEST:
-        raise _refusal(ABOVE_0)
-    number = typed if typed.isascii() else _latin(typed)
+    number = _latin(typed)
     if _EITHER.fullmatch(number):
         thousands, decimals = number.lstrip("+").split(",")
         raise _refusal(
@@ -51,11 +49,10 @@ def parse_magnitude(text: str) -> float:
         )
     if number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
-    if not _NUMBER.fullmatch(number):
+    read = _NUMBER.fullmatch(number)
+    if read is None or len(typed) > LONGEST or float(read[2]) == 0:
         raise _refusal(ABOVE_0)
-    value = float(number)
-    if float(re.split("[eE]", number)[0]) == 0:
-        raise _refusal(ABOVE_0)
+    value = float(read[1]) / float(read[3] or 1)
     if value < SMALLEST:
         raise _refusal(TOO_SMALL)
     if value > LARGEST:

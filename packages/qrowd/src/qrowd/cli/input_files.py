@@ -57,7 +57,7 @@ Normalise = Annotated[
     Literal["geometric-mean", "median", "extremes", "checks"] | None,
     data_option(
         help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
-        show_default="as written",
+        show_default="as written; qrowd magnitude: geometric-mean",
     ),
 ]
 Exclude = Annotated[

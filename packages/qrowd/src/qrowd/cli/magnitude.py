@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
+from qrowd.errors import ArgumentError
 
 Checks = Annotated[
     str | None,
@@ -32,11 +33,10 @@ def read_magnitudes(data: options.Data, gold: str | None, checks: str | None, ki
     from qrowd import files
     from qrowd.reports.magnitude_tables import Magnitudes
 
-    # As written, and not in slots, which have no units.
-    judgments, of_gold = replace(data, slots=None).read_with_gold(gold, normalise=False)
+    if data.slots is not None:
+        raise ArgumentError(f"--slots {data.slots}: slots have no units, which magnitudes need; leave it out")
     return (kind or Magnitudes).of(
-        judgments,
-        of_gold,
+        *replace(data, normalise=None).read_with_gold(gold),
         checks=None if checks is None else files.read_checks(checks),
         scheme=data.normalise or "geometric-mean",
         **others,

@@ -119,13 +119,10 @@ class Data:
         judgments = self._normalised(self._settled(self._collected()))
         return judgments if self.slots is None else judgments.slots(self.slots)
 
-    def read_with(
-        self, option: str, texts: Sequence[str], *, normalise: bool = True
-    ) -> tuple[Judgments, tuple[str, ...]]:
+    def read_with(self, option: str, texts: Sequence[str]) -> tuple[Judgments, tuple[str, ...]]:
         """The judgments with those of further assessors, and the names of these.
 
-        option : that names them. texts : assessors of the judgments, or files of further assessors. normalise : False
-            leaves magnitudes as they were written, whatever --normalise says.
+        option : that names them. texts : assessors of the judgments, or files of further assessors.
         """
         from qrowd import files
         from qrowd.model.judgments import concatenate_judgments
@@ -137,8 +134,9 @@ class Data:
         for path in paths:
             where = path.rpartition("=")[2]
             if where != "-" and not (has_magic(where) or ":" in where or Path(where).exists()):
-                near = closest(path, panel.assessors, "assessor")
-                raise ArgumentError(f"--{option} {path}: neither an assessor nor a file; {near}")
+                raise ArgumentError(
+                    f"--{option} {path}: neither an assessor nor a file; {closest(path, panel.assessors, 'assessor')}"
+                )
         parts = [panel]
         if paths:
             further = files.read_judgments(paths, assessor=self.assessor, **table_settings(self, "judgments"))
@@ -148,16 +146,15 @@ class Data:
                 if not reading.same_rows(panel.select(assessors=[name]), further.select(assessors=[name])):
                     raise ArgumentError(f"--{option}: {name!r} also judges in another file; rename it: NAME=PATH")
             parts.append(further.select(assessors=lambda assessor: assessor not in panel.assessors))
-        judgments = self._settled(concatenate_judgments(parts))
-        judgments = self._normalised(judgments) if normalise else judgments
+        judgments = self._normalised(self._settled(concatenate_judgments(parts)))
         if self.slots is not None:
-            slotted = judgments.select(assessors=lambda assessor: assessor not in names).slots(self.slots)
-            judgments = concatenate_judgments([slotted, judgments.select(assessors=names)])
+            others = judgments.select(assessors=lambda assessor: assessor not in names)
+            judgments = concatenate_judgments([others.slots(self.slots), judgments.select(assessors=names)])
         return judgments, tuple(names)
 
-    def read_with_gold(self, gold: str | None, *, normalise: bool = True) -> tuple[Judgments, str | None]:
+    def read_with_gold(self, gold: str | None) -> tuple[Judgments, str | None]:
         """The judgments with those of the gold assessor, and its name; None where none is named."""
-        judgments, names = self.read_with("gold", [] if gold is None else [gold], normalise=normalise)
+        judgments, names = self.read_with("gold", () if gold is None else (gold,))
         if len(names) > 1:
             raise ArgumentError(f"--gold {gold}: one assessor was expected, found {len(names)}")
         return judgments, names[0] if names else None
