@@ -11,7 +11,7 @@ import typer
 from qrowd.cli import judge_options, options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
-from qrowd.cli.output import Output, ShortNames, Top, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver, write_output
 from qrowd.errors import FileError
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def ask(
         answers = job.ask(record, options=asked, progress=progress)
     if output is not None:
         _write(answers, output)
-    notes = tuple(_notes(answers, record, asked.currency))
-    deliver(JudgingReport(answers.statuses, answers.n_unasked, notes).to_document(), None)
+    report = JudgingReport(answers.statuses, answers.n_unasked, tuple(_notes(answers, record, asked.currency)))
+    deliver(report.to_document(), None)
     if not answers.is_complete:
         raise typer.Exit(1)
 
@@ -69,8 +69,11 @@ def ask(
 def export(record: RecordFile, folder: Folder) -> None:
     """Write the judgments that a record holds, as qrowd judge ask -o does; also while it is written."""
     from qrowd.judge.asking import answers_in
+    from qrowd.reports.judge_tables import JudgingReport
 
-    _write(answers_in(record), folder)
+    answers = answers_in(record)
+    _write(answers, folder)
+    typer.echo(JudgingReport(answers.statuses).sentence)
 
 
 def status(
@@ -149,8 +152,7 @@ def read(
     result = read_batches(file, record=record, prices=None if prices is None else Prices.read(prices))
     left_out = {"failures": "failed, and may be asked again", "known": "there already",
                 "foreign": "of other jobs", "broken": "broken", "waiting": "still to come"}  # fmt: skip
-    counts = {words: getattr(result, name) for name, words in left_out.items()}
-    notes = [Note("lines", f"{n} {words}") for words, n in counts.items() if n]
+    notes = [Note("lines", f"{n} {words}") for name, words in left_out.items() if (n := getattr(result, name))]
     sentence = f"{count(result.answers, 'answer')} came into the record."
     deliver(Document(sentence, (), (*notes, Note("record", record)), result.to_frame), output)
 
@@ -160,7 +162,6 @@ def read(
 
 def _write(answers: ModelAnswers, folder: str) -> None:
     """One table per assessor; a file of the same name is replaced."""
-    from qrowd.cli.output import write_output
     from qrowd.paths import file_name
 
     try:
@@ -203,9 +204,8 @@ def listed() -> Document:
         "licence": [one.licence for one in known],
         "hash": [one.sha256[:12] for one in known],
     }
-    table = Table.of("prompts", columns)
     sentence = f"{len(known)} prompts; --as PATH.toml reads another."
-    return Document(sentence, (table,), (), lambda: DataFrame(columns))
+    return Document(sentence, (Table.of("prompts", columns),), (), lambda: DataFrame(columns))
 
 
 def as_sent(prompt: Prompt) -> Document:
