@@ -12,12 +12,13 @@ from qrowd.errors import InputError
 from qrowd.evaluation import evaluate
 from qrowd.model.judgments import Judgments
 from qrowd.reports.plots.style import styled
-from qrowd.simulation import simulate_demo
+from qrowd.simulation import simulate_demo, simulate_magnitudes, simulate_pool
 from qrowd_papers.claims import MATCH, NOT_PUBLIC
-from qrowd_papers.magnitude.analysis import MEASURES, gain_rankings
+from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis, gain_rankings
 from qrowd_papers.magnitude.claims import CONTRADICTS, TABLE_III, TABLE_IV, magnitude_page, page_of
 from qrowd_papers.magnitude.digits import ratio_digits
 from qrowd_papers.magnitude.figures import SIMULATED, figures_of, find, magnitude_figures
+from qrowd_papers.magnitude.figures_of_files import figures_of_magnitudes
 from qrowd_papers.magnitude.selection import select_units_by_agreement
 from qrowd_papers.magnitude.study import (
     MAPPINGS,
@@ -303,3 +304,14 @@ def test_the_crowd_of_2010_is_real(rf10):
     assert len(crowd) == 98_453
     assert len(gold) == 3_277
     assert (gold.value >= 0).all()
+
+
+@pytest.mark.parametrize("n_topics", [20, 5])
+def test_figures_by_topic_say_which_topics_they_show_and_which_they_count(n_topics):
+    """Of 25 topics 18 were drawn as "by topic", beside a number of cases of all 25."""
+    truth = simulate_pool(n_topics, 40, n_grades=4, rng=1)
+    data = MagnitudeAnalysis(simulate_magnitudes(truth, 12 * n_topics, rng=1), truth.judgments(), rng=1)
+    by_name = {figure.name: figure.caption for figure in figures_of_magnitudes(data)}
+    shown = "the first 18 of 20 topics" if n_topics == 20 else "5 topics"
+    assert f"of all and of {shown}," in by_name["magnitude-1"]
+    assert f", in {shown}. Over all topics, in " in by_name["magnitude-4"]

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 from qrowd.cli.main import app
 from qrowd.reports.document import Document, Table
 from qrowd_papers import papers
+from qrowd_papers.aware.claims import aware_page
 from qrowd_papers.tables import file_name, write_tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -97,3 +99,17 @@ def test_a_file_has_the_name_that_the_command_gives_to_its_tables(path):
         titles = list(dict.fromkeys(row[0] for row in rows))
         if header[0] == "table" and not titles[0].isdigit():
             assert file_name(titles) == file.stem
+
+
+def test_the_command_of_the_study_of_aware_draws_as_many_tuples_as_its_page_says():
+    n = signature(aware_page).parameters["n_tuples"].default
+    assert f"At most {n} tuples of each size" in (DOCS / "papers" / "aware.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_a_page_of_a_paper_says_what_is_simulated_and_who_the_assessors_are(name):
+    page = " ".join((DOCS / "papers" / f"{name}.md").read_text(encoding="utf-8").split())
+    assert "simulated" in page.lower()
+    if "dl21" in page and name != "preferences":
+        assert "language model" in page
+    assert "misprint" not in page
