@@ -310,7 +310,7 @@ def test_the_crowd_of_2010_is_real(rf10):
 def test_figures_by_topic_say_which_topics_they_show_and_which_they_count(n_topics):
     """Of 25 topics 18 were drawn as "by topic", beside a number of cases of all 25."""
     truth = simulate_pool(n_topics, 40, n_grades=4, rng=1)
-    data = MagnitudeAnalysis(simulate_magnitudes(truth, 12 * n_topics, rng=1), truth.judgments(), rng=1)
+    data = MagnitudeAnalysis(simulate_magnitudes(truth, 100, rng=1), truth.judgments(), rng=1)
     by_name = {figure.name: figure.caption for figure in figures_of_magnitudes(data)}
     shown = "the first 18 of 20 topics" if n_topics == 20 else "5 topics"
     assert f"of all and of {shown}," in by_name["magnitude-1"]
