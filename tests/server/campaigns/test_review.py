@@ -48,9 +48,6 @@ class Reviewer:
     async def reopen(self, campaign: str, assignment: int, position: int, reason: str) -> None:
         await self.admin.change(campaign, lambda t: reopening.reopen(t, assignment, position, reason))
 
-    async def close(self, campaign: str, assignment: int, position: int) -> None:
-        await self.admin.change(campaign, lambda t: reopening.close(t, assignment, position))
-
     async def reply(self, campaign: str, assessor: int, number: int, text: str) -> None:
         await self.admin.change(campaign, lambda t: messages.reply(t, assessor, number, text))
 
@@ -191,17 +188,6 @@ def test_an_answer_opened_again_can_be_kept_and_is_then_as_it_was(store: Store) 
     receipt = run(service.act(holder, GoOn(), shown=page.shown, key=page.key))
     assert [(one.kind, one.data["changed"]) for one in receipt.events] == [("reconsidered", False)]
     assert export(store) == before
-    same_after_rebuilding(store)
-
-
-def test_a_form_of_an_answer_that_was_closed_meanwhile_is_refused(store: Store) -> None:
-    clock = Clock(step=1.0)
-    service, holder, unit = opened(store, clock)
-    page = run(service.page(holder))
-    run(reviewer(store, clock).close("pilot", unit, 1))
-    with pytest.raises(Refusal):
-        run(service.act(holder, Judge(1, "0", "x"), shown=page.shown, key=page.key))
-    assert not getattr(run(service.page(holder)).view, "reopened", "")
     same_after_rebuilding(store)
 
 

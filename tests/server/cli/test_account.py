@@ -5,9 +5,8 @@ import shlex
 import pytest
 
 from qrowd.cli.commands import examples
-from qrowd_server.store.accounts import accounts, check_login, members
+from qrowd_server.store.accounts import accounts, check_login
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.event_log import of_owners
 from qrowd_server.store.sessions import find_session, open_session
 
 PASSWORD = "correct horse battery"
@@ -67,20 +66,6 @@ def test_a_link_to_set_a_password_is_printed(qrowd, database):
     assert qrowd("account", "change", "zoe", "--link").out.startswith("http://127.0.0.1:8000/owner/password/")
 
 
-def test_a_role_in_a_campaign_is_an_event_by_the_command_line(qrowd, database):
-    assert qrowd("account", "add", "zoe").status == 0
-    assert qrowd("account", "change", "zoe", "--role", "viewer", "--in-campaign", "my-campaign").status == 2
-    assert (
-        qrowd("account", "change", "zoe", "--role", "viewer", "--in-campaign", "pilot").out
-        == "zoe is viewer in pilot\n"
-    )
-    assert qrowd("account", "change", "zoe", "--role", "administrator").out == "zoe is administrator\n"
-    with open_store(database, read_only=True) as store:
-        assert [(one.name, one.role) for one in store.read(lambda c: members(c, 1))] == [("zoe", "viewer")]
-        log = store.read(lambda c: of_owners(c, 1, 10))
-        assert [(one.kind, one.account) for one in log] == [("member", "command line"), ("created", "command line")]
-
-
 NOBODY = "account 'nobody': there is none of this name; qrowd account list shows all"
 
 
@@ -90,15 +75,6 @@ NOBODY = "account 'nobody': there is none of this name; qrowd account list shows
         (("add", "two words"), "account 'two words': give a name of 1 to 100 visible characters without blanks"),
         (("change", "nobody"), NOBODY),
         (("remove", "nobody"), NOBODY),
-        (("change", "nobody", "--role", "member"), NOBODY),
-        (
-            ("change", "zoe", "--role", "viewer"),
-            "--role viewer: it is a role in a campaign; name it by --in-campaign NAME",
-        ),
-        (
-            ("change", "zoe", "--role", "member", "--in-campaign", "pilot"),
-            "--role member: it is a role on the server; leave --in-campaign out",
-        ),
     ],
 )
 def test_mistakes_are_one_line(qrowd, database, arguments, line):

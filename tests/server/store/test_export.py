@@ -193,9 +193,8 @@ def test_qrels_are_read_back(full: Store, tmp_path: Path) -> None:
 
 def test_what_qrels_cannot_hold_is_refused() -> None:
     columns = ("topic", "document", "assessor", "value")
-    for row, message in ((("1", "d", "a", None), "cannot tell"), (("1", "", "a", 1.0), "is empty")):
-        with pytest.raises(ArgumentError, match=message):
-            list(writers.qrels(columns, [row]))
+    with pytest.raises(ArgumentError, match="is empty"):
+        list(writers.qrels(columns, [("1", "", "a", 1.0)]))
 
 
 def test_a_long_export_is_streamed_in_little_memory(store: Store) -> None:

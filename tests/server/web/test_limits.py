@@ -45,7 +45,7 @@ def test_who_is_gone_is_forgotten() -> None:
         limiter.take(who)
     clock.now += 61
     limiter.take("new")
-    assert len(limiter) == 1
+    assert len(limiter._times) == 1
 
 
 def test_a_wall_clock_that_is_set_back_makes_nobody_wait() -> None:

@@ -6,8 +6,11 @@ from random import Random
 from threading import Thread
 
 import pytest
+from sqlalchemy import Connection
 
 from judging import created, seeded, work
+from qrowd_server.store.answer_rows import GOLD, gold_rows
+from qrowd_server.store.materials import find_campaign
 from server.campaigns.test_gold import gold_plan
 from server.web.owner.estate import Estate, estate, text_of
 
@@ -32,12 +35,33 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
 
 def test_pages_show_accuracy_with_its_interval_and_the_bonus_by_its_rule(made: Estate) -> None:
     owner = made.owner()
-    for path in ("assessors", "assessors?sort=accuracy"):
-        text = text_of(owner.get(f"{BASE}/{path}").text)
-        assert "person-0" in text
-        assert " % to " in text, "the interval"
+    text = text_of(owner.get(f"{BASE}/assessors").text)
+    assert "person-0" in text
+    assert " % to " in text, "the interval"
     payment = owner.get(f"{BASE}/export/payment/csv").text
     assert payment.count(",1.5,") == 2
     exports = owner.get(f"{BASE}/export").text
     assert "gold" in exports
     assert "payment" in exports
+
+
+def test_the_page_of_an_assessor_shows_gold_answers_and_after_a_deletion_that_it_was_one(made: Estate) -> None:
+    owner, page = made.owner(), made.assessor("person-1", "pilot")
+    rows = [dict(zip(GOLD, row, strict=True)) for row in made.store.read(lambda c: list(gold_rows(c, number(c))))]
+    mine = [row["right"] for row in rows if row["assessor"] == "a2"]
+    text = text_of(owner.get(page).text)
+    assert (text.count("gold question: right"), text.count("gold question: wrong")) == (mine.count(1), mine.count(0))
+    assert len(mine) > 3
+    assert "Reinstate" not in text
+    form = {"csrf": owner.get(page).field("csrf"), "do": "delete", "answers": "withdraw", "sure": "1"}
+    assert owner.post(page, form).status == 303
+    text = text_of(owner.get(page).text)
+    assert "This person was deleted. The answers are those of a2." in text
+    for button in ("Reinstate", "Begin again", "Delete this person", "I want to delete"):
+        assert button not in text
+
+
+def number(connection: Connection) -> int:
+    row = find_campaign(connection, "pilot")
+    assert row is not None
+    return int(row.id)

@@ -21,7 +21,6 @@ from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
 from qrowd_server.store.sessions import find_api_key
 from qrowd_server.web.owner import ROUTES, formatting
-from qrowd_server.web.owner.assessors import COLUMNS
 from qrowd_server.web.owner.sign_in import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from webserver import BASE, Browser
@@ -317,16 +316,8 @@ def test_a_model_is_called_one(made: Estate, tmp_path: Path) -> None:
     assert "A language model, asked by qrowd campaign ask : function#small-1+campaign" in page
 
 
-def test_assessors_sort_by_known_columns_only_and_nobody_else_s_are_found(made: Estate) -> None:
+def test_assessors_of_another_campaign_are_not_found(made: Estate) -> None:
     owner = made.owner()
-    for column in COLUMNS:
-        for sort in (column, f"-{column}"):
-            assert owner.get(f"/owner/c/small/assessors?sort={sort}").status == 200
-    up = re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=name").text)
-    assert up == sorted(up)
-    assert up[::-1] == re.findall(r'dir="auto">([a-z/]+)</a>', owner.get("/owner/c/small/assessors?sort=-name").text)
-    pages = (owner.get(f"/owner/c/small/assessors{query}").text for query in ("", "?sort=state;drop"))
-    assert len({page.partition("<footer")[0] for page in pages}) == 1  # but for the way back from a language
     body, headers = multipart({"csrf": owner.get("/owner/new").field("csrf")}, [("folder.zip", zipped(FOLDER))])
     owner.post("/owner/new", body, headers)
     number = made.assessor("ann").rpartition("/")[2]
@@ -398,14 +389,6 @@ def test_the_page_of_the_panel_tells_what_to_paste(made: Estate) -> None:
 
 
 # ---- what leaves
-
-
-def test_the_export_page_names_a_reader_only_of_judgments_and_preferences(made: Estate) -> None:
-    page = made.owner().get("/owner/c/small/export").text
-    panels = {part.partition('-title"')[0]: part for part in page.split('aria-labelledby="')[1:]}
-    assert "one object a line; qrowd and its read_judgments read it" in panels["judgments"]
-    assert "one object a line" in panels["units"]
-    assert "read it" not in panels["units"]
 
 
 def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:

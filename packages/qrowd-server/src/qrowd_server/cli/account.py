@@ -59,13 +59,6 @@ def list_(database: options.Database = options.DATABASE, output: Output = None) 
 
 def change(
     name: Name,
-    role: Annotated[
-        Literal["administrator", "member", "owner", "viewer", "none"] | None,
-        option(help="New role: the first two on the server, the others in a campaign."),
-    ] = None,
-    in_campaign: Annotated[
-        str | None, option(help="Campaign in which the account gets the role.", metavar="NAME")
-    ] = None,
     link: AsLink = False,
     disabled: Annotated[
         bool | None,
@@ -73,29 +66,14 @@ def change(
     ] = None,
     database: options.Database = options.DATABASE,
 ) -> None:
-    """Give an account another role, disable it or enable it; without an option it asks for another password."""
-    from qrowd.errors import ArgumentError
-    from qrowd_server.campaigns.running.admin import give_role
+    """Disable an account or enable it, or print a link for a password; without an option it asks for one."""
     from qrowd_server.store import accounts
 
-    on_server = next((server_role for server_role in accounts.SERVER_ROLES if server_role == role), None)
-    if role is not None and (on_server is None) != (in_campaign is not None):
-        raise ArgumentError(
-            f"--role {role}: it is a role in a campaign; name it by --in-campaign NAME"
-            if on_server is None
-            else f"--role {role}: it is a role on the server; leave --in-campaign out"
-        )
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
         number = store.read(lambda connection: accounts.find_account(connection, name)).id
-        if on_server is not None:
-            store.write(lambda connection: accounts.set_server_role(connection, number, on_server))
-            typer.echo(f"{name} is {role}")
-        elif role is not None and in_campaign is not None:
-            store.write(lambda connection: give_role(connection, in_campaign, name, role, time.time()))
-            typer.echo(f"{name} is {role} in {in_campaign}")
         if link:
             typer.echo(_password_link(store, number))
-        elif role is None and disabled is None:
+        elif disabled is None:
             password_hash = new_password()
             store.write(lambda connection: accounts.set_password(connection, number, password_hash))
             typer.echo(f"{name} has another password; sessions of this account have ended")

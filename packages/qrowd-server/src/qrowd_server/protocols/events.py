@@ -274,7 +274,6 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "reset": _NOTHING,
     "reopened": {"position": Index, "reason": Reason},  # an answer, for its author
     "reconsidered": {"position": Index, "changed": bool},  # "revised" has what it was changed to
-    "closed": {"position": Index},  # by an owner, before its author came
     "message_sent": {"number": Index, "place": Index, "documents": tuple[str, ...], "text": Reason},
     "message_answered": {"number": Index, "text": Reason},
     "message_read": {"number": Index},

@@ -57,7 +57,7 @@ class Journey:
     seed : what chance decides here. lines : whether this campaign's protocol has a practice with lines.
     drawing : which drawing of lines is shown. texts, values : their numbers, as typed and as read.
     attempts : at the current practice that failed. practised : whether it was passed, or is not asked for.
-    practices : sets of lines that were judged. practices_failed : those after which no attempt was left.
+    practices : sets of lines that were judged.
     completed, failed, screened_out : units that ended so. last : how the last one did; early : and by a rule.
     excluded : takes no further part. reinstated : by the owner, after
     which no rule excludes them again. reopened : answers to consider again, first come. n_messages : sent to the
@@ -79,7 +79,6 @@ class Journey:
     early: bool = False
     excluded: bool = False
     practices: int = 0
-    practices_failed: int = 0
     reinstated: bool = False
     reopened: tuple[Reopened, ...] = ()
     n_messages: int = 0
@@ -147,7 +146,7 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event, assignment
         case "practice_passed":
             return replace(journey, stage="working")
         case "practice_failed":
-            return replace(journey, stage="practice_failed", practices_failed=journey.practices_failed + 1)
+            return replace(journey, stage="practice_failed")
         case "unit_ended" if data["outcome"] in ("completed", "failed", "screened_out"):
             outcome: Ended = data["outcome"]
             counts: dict[str, Any] = {outcome: getattr(journey, outcome) + 1}
@@ -163,7 +162,7 @@ def evolve(settings: JourneySettings, journey: Journey, event: Event, assignment
         case "reopened" if assignment is not None:
             others = without(journey.reopened, assignment, data["position"])
             return replace(journey, reopened=(*others, Reopened(assignment, data["position"], data["reason"])))
-        case "reconsidered" | "closed" if assignment is not None:
+        case "reconsidered" if assignment is not None:
             return replace(journey, reopened=without(journey.reopened, assignment, data["position"]))
         case "message_sent":
             return replace(journey, n_messages=journey.n_messages + 1)

@@ -132,7 +132,7 @@ class GroupWriter:
     """The thread that writes to a database. engine : for writing."""
 
     def __init__(self, database: Database, engine: Engine) -> None:
-        self._database, self._engine, self.commits = database, engine, 0
+        self._database, self._engine = database, engine
         self._queue, self._gate, self._closed = SimpleQueue[_Job | None](), threading.Lock(), False
         self._connection: Connection | None = None
         self._thread = threading.Thread(target=self._write_all, name=f"writer of {database.name}", daemon=True)
@@ -222,7 +222,6 @@ class GroupWriter:
                 raise
             problem = "the connection was lost while committing; look the key up, or send it again"
             raise StoreUnknownError(f"{self._database.name}: {problem}") from error
-        self.commits += 1
 
     def _run(self, job: _Job, connection: Connection) -> None:
         """Run a work in a savepoint. Raises what ends the transaction of the whole group."""

@@ -133,8 +133,6 @@ def backup(store: Store, path: str | Path) -> None:
     target = Path(path).absolute()
     if store.dialect != "sqlite":
         raise StoreError(f"{store.url!r}: copy a PostgreSQL store with pg_dump")
-    if target.exists():
-        raise StoreError(f"{target}: is there already; name a new file")
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

@@ -87,10 +87,6 @@ def qrels(columns: Sequence[str], rows: Iterable[Tuple]) -> Iterator[bytes]:
         lines = []
         for row in piece:
             label, name, who, value = (row[i] for i in at)
-            if value is None:
-                raise ArgumentError(
-                    f"topic {label!r}, document {name!r}: qrels cannot hold 'cannot tell'; write a table"
-                )
             lines.append(qrels_line(checked_label(label, first=True), checked_label(who), checked_label(name), value))
         yield "".join(lines).encode()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from threading import BoundedSemaphore, Lock
 from typing import Any
@@ -89,8 +88,6 @@ async def download(
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(store.stream(file.write))
     try:
-        if file.refuses:  # in the middle of a file it would be too late
-            await asyncio.to_thread(deque, store.stream(file.write), 0)
         first = await asyncio.to_thread(chunks.next)
         return Download(chunks, first, file.media_type, file.name)
     except BaseException:

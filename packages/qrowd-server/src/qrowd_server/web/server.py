@@ -82,10 +82,6 @@ class Limiter:
         if (wait := self.take(key)) > 0:
             raise Problem(429, "too_fast", self.message, retry_after=int(wait) + 1)
 
-    def __len__(self) -> int:
-        """How many keys are remembered."""
-        return len(self._times)
-
 
 Identity = Row[Any]  # a signed-in assessor: see `assessor_of_session`
 

@@ -43,16 +43,11 @@ PAYMENT = (
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write a table.
-
-    ending : of files. media_type : for the web. refuses : whether it cannot hold everything, and says so only when it
-    meets it.
-    """
+    """One way to write a table. ending : of files. media_type : for the web."""
 
     ending: str
     media_type: str
     write: Callable[..., Iterator[bytes]]
-    refuses: bool = False
 
 
 FORMATS = {
@@ -60,7 +55,7 @@ FORMATS = {
     "csv": Format(".csv", "text/csv", writers.csv),
     "spreadsheet": Format(".csv", "text/csv", partial(writers.csv, for_spreadsheets=True)),
     "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
-    "qrels": Format(".qrels", "text/plain", writers.qrels, refuses=True),
+    "qrels": Format(".qrels", "text/plain", writers.qrels),
 }
 TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
@@ -195,11 +190,10 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
 
 @dataclass(frozen=True)
 class File:
-    """A file that can be made. write : of a connection, its bytes, piece by piece. refuses : as in `Format`."""
+    """A file that can be made. write : of a connection, its bytes, piece by piece."""
 
     name: str
     media_type: str
-    refuses: bool
     write: Callable[[Connection], Iterator[bytes]]
 
 
@@ -225,8 +219,8 @@ def file_of(
         return export_rows(connection, campaign, what, format, everything=everything, names=names)
 
     if written is None:
-        return File(stem + kind.ending, kind.media_type, False, write)
-    return File(stem + written.ending, written.media_type, written.refuses, write)
+        return File(stem + kind.ending, kind.media_type, write)
+    return File(stem + written.ending, written.media_type, write)
 
 
 def export_rows(
@@ -260,7 +254,7 @@ def export_rows(
     if written is None:
         pieces: Iterator[bytes] = kind.content(asked)
         return pieces
-    if written.refuses:
+    if format == "qrels":
         of_kind = asked.arms_with(preferences=what != JUDGMENTS)
         if len(of_kind) > 1:
             choices = ", ".join(f"{row.name}/{arm}" for arm in of_kind)

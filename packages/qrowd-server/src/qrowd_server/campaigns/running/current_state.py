@@ -30,7 +30,7 @@ TABLES: dict[type[Row], tuple[Table, str]] = {  # of rows, with the key beside t
 }
 
 ABOUT_ASSIGNMENTS = (
-    "assigned", "unit_left", "reopened", "reconsidered", "closed", "message_sent", "message_answered", "message_read",
+    "assigned", "unit_left", "reopened", "reconsidered", "message_sent", "message_answered", "message_read",
 )  # fmt: skip
 """Events of assessors that name an assignment; all others that name one are events of the assignment."""
 

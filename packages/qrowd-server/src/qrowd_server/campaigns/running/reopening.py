@@ -17,7 +17,7 @@ from qrowd_server.protocols.protocol import STALE, storable
 from qrowd_server.protocols.sequence import Sequence as SequenceProtocol
 from qrowd_server.protocols.views import View
 from qrowd_server.store.schema import COMPLETED, OPEN
-from qrowd_server.store.state_rows import AssessorRow, find_assessor, find_assignment
+from qrowd_server.store.state_rows import find_assessor, find_assignment
 
 STATUSES = ("running", "decided")  # of a campaign, in which answers that were opened again are shown
 
@@ -83,7 +83,12 @@ def reopen(transaction: Transaction, assignment_id: int, position: int, reason: 
 
     position : of the document.
     """
-    assessor, assignment = _answered(transaction, assignment_id)
+    row = find_assignment(transaction.connection, assignment_id)
+    if row is None or row.campaign_id != transaction.campaign_id:
+        raise NotFoundError(f"the campaign {transaction.settings.name} has no such unit")
+    holder = find_assessor(transaction.connection, row.assessor_id)
+    assert holder is not None  # a foreign key says so
+    assessor, assignment = holder[0], transaction.reader.read(row)
     reason = reason.strip()
     if not reason or len(reason) > MAX_REASON or not storable(reason):
         raise ArgumentError(f"reason: say why, in at most {MAX_REASON:,} characters; the assessor reads it")
@@ -102,21 +107,3 @@ def reopen(transaction: Transaction, assignment_id: int, position: int, reason: 
         raise ArgumentError("there is no such judgment; preferences and gold questions cannot be opened again")
     data = {"position": position, "reason": reason}
     transaction.record_assessor(assessor, Event("reopened", data), assignment.row)
-
-
-def close(transaction: Transaction, assignment_id: int, position: int) -> None:
-    """Take it back that an answer was opened again, as long as its author has not come."""
-    assessor, assignment = _answered(transaction, assignment_id)
-    reopened = journey_of_assessor(assessor).reopened
-    if (assignment.row.id, position) in {(one.assignment, one.position) for one in reopened}:
-        transaction.record_assessor(assessor, Event("closed", {"position": position}), assignment.row)
-
-
-def _answered(transaction: Transaction, assignment_id: int) -> tuple[AssessorRow, AssignmentState]:
-    """An assignment of the campaign with its assessor."""
-    row = find_assignment(transaction.connection, assignment_id)
-    if row is None or row.campaign_id != transaction.campaign_id:
-        raise NotFoundError(f"the campaign {transaction.settings.name} has no such unit")
-    holder = find_assessor(transaction.connection, row.assessor_id)
-    assert holder is not None  # a foreign key says so
-    return holder[0], transaction.reader.read(row)

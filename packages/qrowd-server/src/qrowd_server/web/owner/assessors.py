@@ -1,6 +1,6 @@
 """Assessors: the table of all, the page of one, and what an owner can change about one.
 
-GET  /owner/c/{campaign}/assessors             a table, ?sort=column or ?sort=-column
+GET  /owner/c/{campaign}/assessors             a table
 GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, delete
 GET  /owner/c/{campaign}/assessors/{number}/data   all that is held about one, as JSON
 GET  /owner/c/{campaign}/agreement             their agreement
@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.quality import Accuracy, AssessorQuality, Quality, quality
+from qrowd_server.campaigns.results.quality import Quality, quality
 from qrowd_server.campaigns.running.privacy import DELETED, Answers, delete_person, person_json
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
@@ -25,7 +25,7 @@ from qrowd_server.store.answer_rows import answers_of
 from qrowd_server.store.persons import events_of_assessor
 from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, find_assessor
-from qrowd_server.web.forms import Form, query_of
+from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
@@ -33,11 +33,6 @@ FRESH = 15.0  # seconds that quality is shown without being worked out again
 UNITS_SHOWN = 50  # the last so many
 LONGEST_REASON = 2000
 CANNOT_TELL = "cannot tell"
-
-COLUMNS = (
-    "name", "status", "completed", "lost", "answers", "seconds", "active", "fast", "accuracy", "backs", "fails",
-    "agreement", "seen",
-)  # fmt: skip
 
 
 async def quality_of(context: OwnerContext) -> Quality:
@@ -51,28 +46,9 @@ async def quality_of(context: OwnerContext) -> Quality:
     return await context.memory.get(("quality", name, arm, "names" if names else ""), FRESH, work)
 
 
-def ordered(rows: tuple[AssessorQuality, ...], sort: str) -> list[AssessorQuality]:
-    """Rows by a column, "-" before it for descending order; those without a value come last."""
-
-    def value(row: AssessorQuality) -> Any:
-        if column == "lost":
-            return row.failed + row.screened_out + row.lost
-        found = getattr(row, column)
-        return found.value if isinstance(found, Accuracy) else found
-
-    column = sort.removeprefix("-")
-    if column not in COLUMNS:
-        return list(rows)
-    present = sorted((row for row in rows if value(row) is not None), key=value, reverse=sort.startswith("-"))
-    return [*present, *(row for row in rows if value(row) is None)]
-
-
 async def assessors(context: OwnerContext) -> Response:
-    """The table of all assessors."""
-    sort = query_of(context.request).get("sort", "")
-    q = await quality_of(context)
-    column = sort if sort.removeprefix("-") in COLUMNS else ""
-    return context.render("assessors", q=q, rows=ordered(q.assessors, column), sort=column)
+    """The table of all assessors, in the order in which they came."""
+    return context.render("assessors", q=await quality_of(context))
 
 
 async def agreement(context: OwnerContext) -> Response:

@@ -36,7 +36,6 @@ from qrowd_server.web.owner.context import (
 from qrowd_server.web.problems import not_found
 
 LONGEST_NAME = 100
-READ_BY = {"judgments": "read_judgments", "preferences": "read_preferences"}  # tables of another kind: other programs
 FORMAT_TEXTS = {
     "jsonl": ("JSON Lines", "one object a line"),
     "csv": ("CSV", "one row a line"),
@@ -50,7 +49,7 @@ async def exports(context: OwnerContext) -> Response:
     """The files of a campaign."""
     arm = _arm(context)
     kinds = collected(context.campaign, arm)
-    tables = [(kind, [_described(name, kind) for name in EXPORTS[kind].formats]) for kind in kinds]
+    tables = [(kind, [(name, *FORMAT_TEXTS[name]) for name in EXPORTS[kind].formats]) for kind in kinds]
     tables = [(kind, formats) for kind, formats in tables if formats]
     whole = [kind for kind, one in EXPORTS.items() if not one.of_answers]
     n_final = len(await context.read(final_answers, context.campaign.id))
@@ -80,14 +79,6 @@ async def export_names(context: OwnerContext, fields: Form) -> Response:
     at = server.clock()
     await server.write(note_names, name, what, format or what, at, account=account)
     return await download(server.store, name, what, format, names=True)
-
-
-def _described(form: str, kind: str) -> tuple[str, str, str]:
-    """A format with its name, and what a file of this kind is in it."""
-    words, hint = FORMAT_TEXTS[form]
-    if kind in READ_BY and form in ("jsonl", "csv", "parquet"):
-        hint = f"{hint}; qrowd and its {READ_BY[kind]} read it"
-    return form, words, hint
 
 
 def _arm(context: OwnerContext) -> str:

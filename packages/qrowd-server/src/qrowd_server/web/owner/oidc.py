@@ -6,6 +6,7 @@ GET /owner/oidc/callback    back from it: a session
 
 from __future__ import annotations
 
+import logging
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.accounts import sign_in
+from qrowd_server.web.logs import note
 from qrowd_server.web.problems import Problem, not_found
 from qrowd_server.web.server import server_of
 
@@ -26,7 +28,6 @@ CALLBACK = "/owner/oidc/callback"
 SECONDS = 600.0  # for signing in at the provider
 TIMEOUT = 10.0  # seconds for a request to the provider
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-NO_ANSWER = "The provider does not answer as expected. Try again later."
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -84,8 +85,8 @@ async def go(request: Request) -> Response:
     request.scope["session"] = {}
     try:
         response: Response = await client.authorize_redirect(request, server.settings.base_url.rstrip("/") + CALLBACK)
-    except (HTTPError, RuntimeError, ValueError):
-        raise _refused(NO_ANSWER, 502) from None
+    except (HTTPError, RuntimeError, ValueError) as error:
+        raise _no_answer(error) from None
     value = server.form_token("oidc", request.session, SECONDS)
     response.set_cookie(server.cookie_name("oidc"), value, max_age=int(SECONDS), **server.cookie_attributes())
     return response
@@ -110,8 +111,8 @@ async def callback(request: Request) -> Response:
         if claims and "userinfo_endpoint" in metadata:
             more = await client.userinfo(token=token)
             claims = {**more, **claims} if more.get("sub") == claims["sub"] else claims
-    except (HTTPError, JSONDecodeError):
-        raise _refused(NO_ANSWER, 502) from None
+    except (HTTPError, JSONDecodeError) as error:
+        raise _no_answer(error) from None
     except (OAuthError, JoseError, KeyError, RuntimeError, ValueError) as error:
         reason = str(getattr(error, "error", type(error).__name__))[:100]
         raise _refused(f"The sign-in failed ({reason}). Begin again.") from error
@@ -138,6 +139,12 @@ def _checked_name(settings: OidcSettings, claims: Mapping[str, Any]) -> str:
         raise _refused("You are in no group that may sign in here.")
     names = (claims.get("preferred_username"), email.partition("@")[0], str(claims["sub"]))
     return next(name for name in names if name and isinstance(name, str))
+
+
+def _no_answer(error: Exception) -> Problem:
+    """The page; the log says why."""
+    note("the provider of sign-in does not answer", level=logging.WARNING, reason=f"{type(error).__name__}: {error}")
+    return _refused("The provider does not answer as expected. Try again later.", 502)
 
 
 def _refused(message: str, status: int = 403) -> Problem:

@@ -2,7 +2,7 @@
 
 GET  /owner/c/{campaign}/review         a list: ?topic=, open=1, arm=, page=2
 GET  /owner/c/{campaign}/review/item    everybody's answers: ?topic=, document=
-POST /owner/c/{campaign}/review/item    a final answer; an answer opened again, or closed
+POST /owner/c/{campaign}/review/item    a final answer; an answer opened again
 GET  /owner/c/{campaign}/questions      what assessors asked, those without a reply first    POST: reply
 """
 
@@ -160,7 +160,7 @@ def _answer(row: Any) -> AnswerRow:
 
 
 async def decide(context: OwnerContext, fields: Form) -> Response:
-    """Give the final answer or take it back, open an answer again, or close it."""
+    """Give the final answer or take it back, or open an answer again."""
     name, arm, by, at = context.campaign.name, fields.get("arm", ""), context.owner.name, context.now
     topic, document = fields.get("topic", ""), fields.get("document", "")
     of_arm = f"{name}/{arm}" if arm else name
@@ -174,11 +174,8 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
         case "reopen":
             place, why = _numbers(fields, "assignment", "position"), fields.get("why", "")
             await context.admin.change(name, lambda transaction: reopening.reopen(transaction, *place, why))
-        case "close":
-            place = _numbers(fields, "assignment", "position")
-            await context.admin.change(name, lambda transaction: reopening.close(transaction, *place))
         case other:
-            raise choose_one("do", other, "adjudicate", "withdraw", "reopen", "close")
+            raise choose_one("do", other, "adjudicate", "withdraw", "reopen")
     return RedirectResponse(context.address("/review/item", topic=topic, document=document, arm=arm), 303)
 
 
