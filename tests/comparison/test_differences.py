@@ -262,7 +262,7 @@ def test_the_sentence_names_the_winner_first():
     for pair in (("0", "2"), ("2", "0")):
         text = difference(numbered(scores), *pair).sentence(3)
         assert text.startswith("0 beats 2 by 0.")
-        assert "another panel of 3 assessors would agree with probability" in text
+        assert "another panel of 3 assessors of this kind would agree, by about 0." in text
     scores[:, :, 2] = scores[:, :, 1] + np.linspace(-1, 1.1, 30)
     assert difference(numbered(scores), "2", "1").sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
     assert (
@@ -270,7 +270,7 @@ def test_the_sentence_names_the_winner_first():
         .sentence()
         .startswith("0 is level with 1 by 0.000 [0.000, 0.000]")
     )
-    assert difference(numbered(scores), "0", "2").sentence(1).count("another assessor would agree") == 1
+    assert difference(numbered(scores), "0", "2").sentence(1).count("another assessor of this kind would agree") == 1
     assert "agree" not in difference(numbered(scores[:1]), "0", "2").sentence()
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import qrowd
 from numbered_scores import numbered
 from oracles import certainty as oracle
-from qrowd.comparison.mean_squares import panel_of
 from qrowd.comparison.p_values import benjamini_hochberg
-from qrowd.comparison.rank_intervals import largest_of, pair_statistics, rank_intervals
+from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.kernels.max_t import with_skewness, without_skewness
 from qrowd.model.scores import Scores
 
 NAN = float("nan")
@@ -105,10 +105,14 @@ def test_all_ranks_are_held_together_as_often_as_they_claim():
     assert held / 150 >= 0.93
 
 
-def test_threads_change_no_bit():
-    pairs = pair_statistics(panel_of(numbered(scores())), "both")
-    one, two = (largest_of(pairs, 1200, 2, threads) for threads in (1, 3))
-    assert np.array_equal(one, two)
+@given(st.floats(-50, 50), st.floats(-2, 2))
+def test_the_correction_for_skewness_rises_with_t_and_can_be_undone(t, skewness):
+    t, skewness = np.array([t, t + 0.1]), np.array([skewness, skewness])
+    corrected = without_skewness(t, skewness)
+    assert corrected[0] < corrected[1] + 1e-9
+    assert corrected == pytest.approx(-without_skewness(-t, -skewness))
+    back = with_skewness(corrected, skewness)
+    assert without_skewness(back, skewness) == pytest.approx(corrected, rel=1e-6, abs=1e-6)
 
 
 def test_without_a_choice_topics_alone_are_drawn_and_too_few_assessors_are_named():

@@ -125,7 +125,7 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
             "; for 2 of 3 assessors, not for eve; one more assessor for all topics costs as much as judging about 1 "
             "more topic and helps at least as much" in sentence
         )
-        assert "another panel of 3 assessors would agree with probability " in sentence
+        assert "another panel of 3 assessors of this kind would agree, by about " in sentence
     rows = tables_of(compare_scores(scores, systems=("y", "x")))["M: y minus x, by assessor"].rows
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]

@@ -256,12 +256,13 @@ def test_the_same_seed_gives_the_same_page(panel, page):
     assert report_page(again) == page
 
 
-def test_a_chance_that_rounds_to_one_is_not_called_certain(panel):
+def test_four_assessors_never_make_another_panel_certain(panel):
     runs, judgments = panel
     experts = judgments.select(assessors=["ann", "bob", "lena", "sven"])
     found = summary_of(runs, experts, baseline="tf-idf")
     assert 0.995 < found.answer.another_panel < 1
-    assert found.answer.sentence.endswith("would agree with probability above 0.99.")
+    assert found.answer.sentence.endswith(", with probability above 0.95.")
+    assert ("above 0.95", "probability that another panel of 4 of this kind would agree") in found.answer.key_numbers()
 
 
 # ---------------------------------------------------------------------- whatever was judged

@@ -207,7 +207,7 @@ def ranks_held(
     for _ in range(n_simulations):
         collection = Collection.in_families(random, n_systems)
         pairs = _pairs(collection.draw(random, n_topics, n_assessors))
-        better = _better(pairs, critical_t(largest_of(pairs, n_replicates, random, 1), ALPHA))
+        better = (pairs.mean[:, None] > pairs.mean) & _significant(pairs, largest_of(pairs, n_replicates, random))
         truth = (collection.mean > collection.mean[:, None]).sum(axis=1)
         low, high = better.sum(axis=0), n_systems - 1 - better.sum(axis=1)
         covered.append(((low <= truth) & (truth <= high)).all())
@@ -227,17 +227,19 @@ def _pairs(values: Floats) -> PairStatistics:
 
 
 def _differs(pairs: PairStatistics, random: np.random.Generator, n: int) -> bool:
-    """Whether p of the largest t is below the level, given up as soon as it cannot be."""
-    largest, reached = float(pairs.t.max()), 0
+    """Whether p of any pair is below the level, given up as soon as it cannot be."""
+    most, parts = pairs.t.max(axis=(1, 2)), []
     for start in range(0, n, BLOCK):
-        reached += int((pairs.replicates(random, min(BLOCK, n - start)) >= largest).sum())
-        if 1 + reached >= ALPHA * (1 + n):
+        parts.append(pairs.replicates(random, min(BLOCK, n - start)))
+        reached = sum((part >= most[:, None]).sum(axis=1) for part in parts)
+        if np.any(1 + reached >= ALPHA * (1 + n)):
             return False
-    return True
+    return bool(_significant(pairs, np.sort(np.concatenate(parts, axis=1))).any())
 
 
-def _better(pairs: PairStatistics, critical: float) -> NDArray[np.bool_]:
-    return (pairs.mean[:, None] > pairs.mean) & (pairs.t > critical)
+def _significant(pairs: PairStatistics, largest: Floats) -> NDArray[np.bool_]:
+    plain, corrected = (t > critical_t(of_all, ALPHA) for t, of_all in zip(pairs.t, largest, strict=True))
+    return np.asarray(plain & corrected)
 
 
 # ---------------------------------------------------------------------- the tables

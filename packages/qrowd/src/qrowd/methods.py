@@ -376,7 +376,7 @@ def evaluate_methods(
     methods: str | Sequence[str],
     conventions: Conventions = Conventions(),
     combine_scales: CombineScales = "auto",
-    rng: Rng = None,
+    rng: Rng = 1,
     executor: AnyExecutor = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Scores:

@@ -39,7 +39,7 @@ def dawid_skene(
     tol: float = 1e-3,
     max_iterations: int = 1000,
     ties: Ties = "coin",
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> Aggregate:

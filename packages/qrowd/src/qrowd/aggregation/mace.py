@@ -35,7 +35,7 @@ def mace(
     guessing: float | None = None,
     tol: float = 1e-3,
     max_iterations: int = 1000,
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> Aggregate:

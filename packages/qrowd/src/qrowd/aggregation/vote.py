@@ -32,7 +32,7 @@ def majority_vote(
     judgments: Judgments,
     *,
     ties: Ties = "coin",
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> Aggregate:

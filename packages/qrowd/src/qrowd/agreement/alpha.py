@@ -153,7 +153,7 @@ def krippendorff_alpha(
     n_resamples: int = 0,
     resample: Resample = "topics",
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeats = "first",
     slots: int | None = None,
     min_judgments: int = 2,

@@ -78,7 +78,7 @@ def intraclass_correlation(
     n_resamples: int = 0,
     resample: Resample = "topics",
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
 ) -> IntraclassCorrelation:

@@ -61,7 +61,7 @@ def similarity_to_random(
     gaps: Sequence[Gap] = GAPS,
     by_topic: bool = True,
     conventions: Conventions = CONVENTIONS,
-    rng: Rng = None,
+    rng: Rng = 1,
     executor: AnyExecutor = None,
     threads: int | None = None,
     progress: Progress | None = None,

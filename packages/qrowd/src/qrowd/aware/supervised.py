@@ -38,7 +38,7 @@ def assessor_similarities(
     n_resamples: int = 1000,
     levels: Mapping[str, float] = LEVELS,
     conventions: Conventions = CONVENTIONS,
-    rng: Rng = None,
+    rng: Rng = 1,
     executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> Similarities:

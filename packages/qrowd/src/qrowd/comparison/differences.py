@@ -191,6 +191,8 @@ class Difference(Result):
     def sentence(self, n_assessors: int | None = None, *, digits: int = 3) -> str:
         """One sentence: which system is ahead by how much, the interval, and whether another panel would agree.
 
+        Another panel is drawn from the same kind of assessors, and sees the difference that remains after shrinkage.
+
         "beats" where the interval excludes 0, else "is ahead of"; "is level with" where there is no difference.
         """
         winner, loser, sign = (self.first, self.second, 1) if self.difference >= 0 else (self.second, self.first, -1)
@@ -200,7 +202,19 @@ class Difference(Result):
         text = f"{winner} {verb} {loser} by {by} [{low}, {high}]"
         agree, n = self.p_panel_agrees(n_assessors), n_assessors or self.n_assessors
         panel = f"another panel of {n} assessors" if n > 1 else "another assessor"
-        return text if isnan(agree) else f"{text}; {panel} would agree with probability {agree:.2f}"
+        expected = f"{self.shrinkage_factor * abs(self.difference):.{digits}f}"
+        if isnan(agree):
+            return text
+        return f"{text}; {panel} of this kind would agree, by about {expected}, with probability {chance(agree)}"
+
+
+def chance(value: float) -> str:
+    """The probability that other assessors agree; a few assessors cannot show how rare dissent is: above .95 at most.
+
+    >>> chance(0.86), chance(0.9986)
+    ('0.86', 'above 0.95')
+    """
+    return "above 0.95" if value > 0.95 else f"{value:.2f}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def mean_ranks(
     test: PairTest = "nemenyi",
     confidence: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> MeanRanks:
     """Rank the systems on each topic by the panel's mean score, and compare their mean ranks.
 

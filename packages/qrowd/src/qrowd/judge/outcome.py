@@ -246,7 +246,7 @@ class SystemFailures(Result):
         return columns
 
 
-def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = None) -> SystemFailures:
+def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = 1) -> SystemFailures:
     """The shares of all models together, and whether they differ between systems by more than chance.
 
     statuses : with runs. n_resamples : permutations; 0: no test. A system without a question is left out.

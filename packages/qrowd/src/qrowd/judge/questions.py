@@ -88,7 +88,7 @@ def preference_questions(pool: Pool, pairs: Iterable[tuple[str, str, str]] | Non
 
 
 def magnitude_questions(
-    pool: Pool, checks: Mapping[str, tuple[str, str]], *, size: int = UNIT_SIZE, rng: Rng = None
+    pool: Pool, checks: Mapping[str, tuple[str, str]], *, size: int = UNIT_SIZE, rng: Rng = 1
 ) -> list[Question]:
     """Units of `size` documents in random order, each with the high and the low check document of its topic.
 

@@ -220,7 +220,7 @@ def predicted_relevance(
     resample: Resample = "topics",
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
     repeats: Repeated = "first",
     combine_scales: CombineScales = "auto",
 ) -> PredictedRelevance:

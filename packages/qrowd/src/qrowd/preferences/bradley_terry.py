@@ -302,7 +302,7 @@ def bradley_terry(
     n_resamples: int = 0,
     resample: Resample = "pairs",
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> BradleyTerry:
     """The most probable log-worths of every topic's documents, fitted to all assessors together.
 

@@ -327,7 +327,7 @@ def expected_scores(
     assessors: Selection | None = None,
     conventions: Conventions = CONVENTIONS,
     n_resamples: int | None = None,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Scores:
     """Scores of each assessor's shuffled judgments, (assessor, topic, system): the `expected` of `assessor_bias`.
 

@@ -170,7 +170,7 @@ def compare_model(
     clusters: Clusters = "topics",
     combine_scales: CombineScales = "auto",
     conventions: Conventions = CONVENTIONS,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> ModelComparison:
     """Compare a model with the human assessors of the same judgments.
 

@@ -62,7 +62,7 @@ def aggregate(
     method: str = "majority",
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Aggregation:
     """Merge the judgments of several assessors into one judgment per document.
 

@@ -38,7 +38,7 @@ def agree(
     resample: Resample = "topics",
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Document:
     """Measure how well assessors agree: Krippendorff's alpha, and Cohen's kappa of each pair.
 

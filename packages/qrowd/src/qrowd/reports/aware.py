@@ -112,7 +112,7 @@ def aware_of(
     random_levels: Sequence[float] = tuple(LEVELS.values()),
     conventions: Conventions = Conventions(empty="nan"),
     n_resamples: int = 1000,
-    rng: Rng = None,
+    rng: Rng = 1,
     executor: AnyExecutor = None,
     progress: Progress | None = None,
 ) -> AwareSummary:

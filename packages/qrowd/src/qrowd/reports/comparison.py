@@ -232,7 +232,7 @@ def compare(
     related: Mapping[str, Selection] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Rng = None,
+    rng: Rng = 1,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare all systems, for the panel and for each assessor, as `qrowd compare` does.

@@ -154,7 +154,7 @@ def evaluation_of(
     combine_scales: CombineScales = "auto",
     executor: AnyExecutor = None,
     results: PathLike | None = None,
-    rng: Rng = None,
+    rng: Rng = 1,
     progress: Progress | None = None,
 ) -> Summary:
     """Score each run by each assessor, and show whether the assessors agree on the best system.
@@ -203,7 +203,7 @@ def summarise(
     also: tuple[str, ...] = (),
     confidence: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Summary:
     """Sum up an evaluation.
 

@@ -99,7 +99,7 @@ def systems_table(
     conventions: Conventions = Conventions(),
     confidence: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Rng = None,
+    rng: Rng = 1,
     top: int | None = None,
     progress: Progress | None = None,
 ) -> PaperTable:
@@ -139,7 +139,7 @@ def paper_table(
     marks: Marks | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
-    rng: Rng = None,
+    rng: Rng = 1,
     top: int | None = None,
 ) -> PaperTable:
     """The table that a paper prints: the mean scores of systems, the best in bold, with marks of significance.

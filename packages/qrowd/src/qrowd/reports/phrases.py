@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from math import isnan
 from typing import Any
+
+LONGEST = 100  # letters of the names in a list
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -54,17 +57,6 @@ def percent(share: float, digits: int | None = None) -> str:
     return f"{100 * share:.3g} %" if digits is None else f"{100 * share:.{digits}f} %"
 
 
-def chance(value: float) -> str:
-    """A probability in whole per cent; an uncertain one is never written as 0 % or 100 %.
-
-    >>> chance(0.873), chance(0.9999), chance(1)
-    ('87 %', '>99 %', '100 %')
-    """
-    if 0.995 <= value < 1:
-        return ">99 %"
-    return "<1 %" if 0 < value < 0.005 else percent(value, 0)
-
-
 def count(n: float, one: str, several: str = "") -> str:
     """How many of something: 1 system, 1,200 systems; `several` where it is not `one` with an s.
 
@@ -80,11 +72,12 @@ def is_or_are(n: float) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """Up to `most` names; of more, the first ones and how many more there are.
+    """Up to `most` names; of more, or of long names, the first ones and how many more there are.
 
     >>> listed(["ann", "bob", "cyd"]), listed(["ann", "bob", "cyd", "dan"], most=3)
     ('ann, bob and cyd', 'ann, bob and 2 more')
     """
+    most = min(most, max(sum(total <= LONGEST for total in accumulate(map(len, names))), 1) + 1)
     parts = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 

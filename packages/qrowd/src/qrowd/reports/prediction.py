@@ -110,7 +110,7 @@ def predict_relevance(
     resample: Resample = "topics",
     n_resamples: int = 1000,
     confidence: float = 0.95,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Prediction:
     """Predict which documents users find relevant, from documents that two or more assessors judged.
 

@@ -57,7 +57,7 @@ def report(
     documents: AnyTexts | None = None,
     n_resamples: int = 10_000,
     random_assessors: int = RANDOM_ASSESSORS,
-    rng: Rng = None,
+    rng: Rng = 1,
     provenance: Provenance = UNKNOWN,
     progress: Progress | None = None,
 ) -> Report:

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import isnan, nan
 from typing import Annotated, Any
 
-from qrowd.comparison.differences import Difference
+from qrowd.comparison.differences import Difference, chance
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.system_ranking import rank_systems, settled
 from qrowd.model.scores import Scores, known_mean
@@ -16,7 +16,7 @@ from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.difference_tables import advice
 from qrowd.reports.document import Section
 from qrowd.reports.notes import coverage_warning
-from qrowd.reports.phrases import chance, count, interval, is_or_are, listed, percent, probability, signed
+from qrowd.reports.phrases import count, interval, is_or_are, listed, percent, probability, signed
 from qrowd.reports.system_tables import differences_to, may_be_best, system_order
 from qrowd.reports.table import Column, table_of
 
@@ -70,7 +70,7 @@ class Answer:
         if not isnan(self.another_panel):
             n = self.n_assessors
             panel = f"another panel of {n}" if n > 1 else "another assessor"
-            numbers.append((chance(self.another_panel), f"probability that {panel} would agree"))
+            numbers.append((chance(self.another_panel), f"probability that {panel} of this kind would agree"))
         verb = "assessor sees" if self.n_ranking == 1 else "assessors see"
         numbers.append((f"{self.ahead_for} of {self.n_ranking}", f"{verb} {self.first} ahead"))
         return numbers
@@ -210,10 +210,7 @@ def _by_reference(reference: Scores, first: str) -> str:
 def _sentence(measure: str, one: Difference | None, first: str, second: str) -> str:
     if one is None or isnan(one.low):
         return f"By {measure}, {first} is ahead of {second}; too little is shared to say how certain that is."
-    text = one.sentence()
-    if one.p_panel_agrees() < 1:  # rounded, it must not sound certain
-        text = text.replace("with probability 1.00", "with probability above 0.99")
-    return f"By {measure}, {text}."
+    return f"By {measure}, {one.sentence()}."
 
 
 # ---------------------------------------------------------------------- sections

@@ -171,7 +171,7 @@ def differences_to(ranks: RankIntervals | None, system: str, scores: Scores) -> 
     if ranks is None:
         return DifferencesTo(unknown, unknown, unknown, unknown)
     against = ranks.against(system)
-    if not isfinite(ranks.critical):
+    if not isfinite(ranks.critical[0]):
         return replace(against, low=unknown, high=unknown)
     low, high = cut(against.low, against.high, bounds_of_difference(bounds_of(scores.measures[0])))
     return replace(against, low=low, high=high)

@@ -51,7 +51,7 @@ class Unanswered:
         return Table(title, ["system", "questions", "unanswered"], rows)
 
 
-def unanswered(statuses: Statuses, *, rng: Rng = None) -> Unanswered:
+def unanswered(statuses: Statuses, *, rng: Rng = 1) -> Unanswered:
     """What `qrowd evaluate` says about questions without an answer.
 
     statuses : with the runs that are evaluated. rng : of the test whether shares differ between systems.
@@ -67,7 +67,7 @@ def unanswered(statuses: Statuses, *, rng: Rng = None) -> Unanswered:
     return Unanswered(_sentence(statuses, failures), failures)
 
 
-def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = None) -> Unanswered:
+def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = 1) -> Unanswered:
     """The same of a record of `qrowd judge ask`."""
     from qrowd.judge.asking import answers_in
 

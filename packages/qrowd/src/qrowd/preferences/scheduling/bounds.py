@@ -116,7 +116,7 @@ def may_stop(
     *,
     later_bad: LaterBad = "any",
     stop_probability: float = 1.0,
-    rng: Rng = None,
+    rng: Rng = 1,
 ) -> Decision:
     """Whether enough was judged to say of every two systems which is better, or that they are equal.
 
@@ -158,7 +158,7 @@ def _decision_of_samples(sign: Floats, sampled: Floats, stop_probability: float)
     return Decision(bool(enough.all()), signs, agreed, sampled.mean(axis=0))
 
 
-def sampled_scores(state: State, systems: Systems, *, n_completions: int = N_COMPLETIONS, rng: Rng = None) -> Floats:
+def sampled_scores(state: State, systems: Systems, *, n_completions: int = N_COMPLETIONS, rng: Rng = 1) -> Floats:
     """(completions, systems) scores in completions sampled at random: transitive ones that fit what is known.
 
     No further document is marked as Bad. Each completion puts the others into a row, one after the other in random

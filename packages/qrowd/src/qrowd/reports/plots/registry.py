@@ -66,7 +66,7 @@ class Options:
     level: Level | None = None
     confidence: float = 0.95
     short_names: bool = False
-    n_resamples: int = 2000
+    n_resamples: int = 10_000
     rng: Rng = 1
     progress: Progress | None = None
 
