@@ -139,7 +139,7 @@ def test_every_convention_of_the_comparison_is_stated(scores):
     kinds = [note.kind for note in notes]
     assert kinds[:3] == ["test of all pairs", "agreement of rankings", "AP correlation"]
     assert kinds[3:5] == ["AP-b", "same sign"]
-    assert kinds[4:6] == ["intervals", "P(ahead again)"]
+    assert kinds[5:7] == ["intervals", "P(ahead again)"]
     assert "pair" in kinds
     assert "scale" in kinds
     assert "99 % for all together" in notes[0].text

@@ -74,7 +74,7 @@ def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:
         "P(ahead again)",
         "probability that the same system is ahead with as many new topics and new assessors (method topics: new "
         "topics alone); here and for another panel, the difference is shrunk by the variance of "
-        f"{first.n_systems} systems; another panel is drawn from the same kind of assessors: where these are prompts or "
+        f"{first.n_systems} systems; another panel is of the same kind of assessors: where these are prompts or "
         "models, it says nothing of people",
     )
     if advice(first):
