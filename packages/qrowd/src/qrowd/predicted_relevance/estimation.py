@@ -164,14 +164,11 @@ class PredictedRelevance(Result):
         judgments = self.on_scale(judgments)
         named = [judgments.select(assessors=name) for name in self.options.first]
         judgments = concatenate_judgments(named or [judgments])
-        whole = (judgments.coverage() == 1) & (self.options.method == "symmetric")
-        parts = [replace(judgments.slots(1), assessors=(FIRST_JUDGMENTS,))]
-        parts += [judgments.select(assessors=name) for name in judgments.assessors]
-        topics = np.array(judgments.topics, object)
-        rows = np.vstack([~whole.any(axis=0), whole])
-        return concatenate_judgments(
-            [part.select(topics=topics[row].tolist()) for part, row in zip(parts, rows, strict=True) if row.any()]
-        )
+        first = replace(judgments.slots(1), assessors=(FIRST_JUDGMENTS,))
+        both = concatenate_judgments([first, judgments])
+        counts = (both.coverage() == 1) & (self.options.method == "symmetric")  # (assessors, topics)
+        counts[0] = ~counts[1:].any(axis=0)
+        return both._take(np.flatnonzero(counts[both.assessor, both.topic]))
 
     def evaluated_gains(self, judgments: Judgments) -> Judgments:
         """`judgments` of the evaluated ones, with a warning that says which they are."""
