@@ -190,8 +190,7 @@ class GroupWriter:
                 erase_at = inf if self._database.erase(self._engine) else time.monotonic() + ERASE_AGAIN
         if erase_at < inf:
             self._database.erase(self._engine)
-        if self._connection is not None:
-            self._connection.close()
+        self._disconnect()
 
     def _commit(self, jobs: list[_Job]) -> None:
         """Run a group of works and commit them together; afterwards each job has its result or its error."""
@@ -253,7 +252,7 @@ class GroupWriter:
             savepoint.rollback()
 
     def _disconnect(self) -> None:
-        """The next group gets a connection that knows nothing of what went wrong."""
+        """The next group, if any, gets a connection that knows nothing of what went wrong."""
         if self._connection is not None:
             with suppress(Exception):
                 self._connection.invalidate()
