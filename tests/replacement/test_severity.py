@@ -11,7 +11,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.runs import Runs
 from qrowd.replacement import assessor_bias, expected_scores
 from qrowd.replacement.assessor_bias import LEAST, _groups, _shuffled, _typical_others
-from qrowd.simulation import simulate_judgments, simulate_pool, simulate_runs
+from qrowd.simulation import simulate_demo, simulate_judgments, simulate_pool, simulate_runs
 from qrowd.simulation.behaviours import Lenient
 
 GROUP = {"good": "group*"}
@@ -120,6 +120,20 @@ def test_one_seed_one_result_whatever_the_other_judges_are_called():
     )
     np.testing.assert_array_equal(one, two)
     assert not np.array_equal(one, other)
+
+
+def test_another_seed_hardly_moves_the_bias_beside_its_interval():
+    runs, judgments, _ = simulate_demo()
+    four = judgments.select(assessors=["ann", "bob", "sven", "llm-a"])
+    scores = evaluate(runs, four, "nDCG@10")
+    results = [
+        assessor_bias(
+            scores, {"llm": ["rerank-llm"]}, "llm-a", expected=expected_scores(runs, four, "nDCG@10", "llm-a", rng=seed)
+        )
+        for seed in range(6)
+    ]
+    half = np.mean([(one.high[0] - one.low[0]) / 2 for one in results])
+    assert np.std([one.bias[0] for one in results], ddof=1) < 0.03 * half
 
 
 def test_values_are_divided_by_the_scale_where_the_conventions_say_so():

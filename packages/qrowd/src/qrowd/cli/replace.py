@@ -50,7 +50,6 @@ def replace(
     repeats: options.Repeats = "first",
     combine_scales: options.CombineScales = "auto",
     rel: options.Rel = None,
-    seed: options.Seed = 1,
     short_names: ShortNames = False,
     output: Output = None,
 ) -> None:
@@ -73,7 +72,6 @@ def replace(
         combine_scales=combine_scales,
         rel=rel,
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats),
-        rng=seed,
     )
     systems = () if rankings is None else rankings.systems
     deliver(result.to_document().shown(systems, short_names=short_names), output)

@@ -5,10 +5,8 @@ Henderson (1953), Estimation of Variance and Covariance Components. Biometrics 9
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,55 +103,6 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     per = np.array([(n - n_assessors) / df[0], (n - n_topics) / df[1]])
     weights = np.array([1 / n_topics / per[0], (share.sum(axis=0) ** 2).sum() / per[1], (share**2).sum()])
     return TwoWay(mean, _over(squares, df), df, weights, per)
-
-
-def fitted(values: Floats) -> Floats:
-    """(assessors, topics, systems) scores in which the holes of a table (nan) are filled so that means are comparable.
-
-    A cell (assessor, topic) is a block of an incomplete block design: score = cell + system + error is fitted by least
-    squares, each cell weighted by 1 / the number of assessors of its topic. A score becomes the fitted value plus what
-    the cell adds to the systems' effects by the jackknife over topics: T - 1 times the change of the effects if its
-    topic is left out. So the mean over topics is that of the fit, and the mean squares are those of its error. A table
-    without holes stays as it is.
-
-    Holes stay where a system has scores on fewer than 2 topics or is not connected with the others by shared cells.
-    """
-    if not np.isnan(values[~np.isnan(values).all(axis=2)]).any():
-        return values
-    chosen = _connected(~np.isnan(values))
-    some = values[:, :, chosen]
-    has = ~np.isnan(some)
-    cells = np.asarray(has.any(axis=2))
-    n = np.maximum(has.sum(axis=2, keepdims=True), 1)
-    weight = has / np.maximum(cells.sum(axis=0), 1)[:, None]
-    # (topics, systems, systems): the normal equations of each topic, the cells' effects swept out.
-    equations = np.stack([np.diag(w.sum(axis=0)) - (w / k).T @ h for w, k, h in _by_topic(weight, n, has)])
-    right = weight * (np.where(has, some, 0.0) - np.nansum(some, axis=2, keepdims=True) / n)
-    effect = np.linalg.pinv(equations.sum(axis=0), hermitian=True) @ right.sum(axis=(0, 1))
-    fit = effect + np.where(has, some - effect, 0.0).sum(axis=2, keepdims=True) / n
-    rest = np.where(has, some - fit, 0.0)
-    with_scores = np.flatnonzero(cells.any(axis=0))
-    for t in with_scores:
-        without = np.linalg.pinv(equations.sum(axis=0) - equations[t], hermitian=True)
-        rest[:, t] = (with_scores.size - 1) * rest[:, t] @ without
-    mean = rest.sum(axis=0)[with_scores] / cells.sum(axis=0)[with_scores, None]
-    out = values.copy()
-    out[:, :, chosen] = np.where(cells[:, :, None], fit + rest - mean.mean(axis=0), np.nan)
-    return out
-
-
-def _by_topic(*arrays: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
-    return zip(*(array.swapaxes(0, 1) for array in arrays), strict=True)
-
-
-def _connected(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(systems,) those on two topics or more, in the largest group that shared cells connect; has : (..., systems)."""
-    from scipy.sparse.csgraph import connected_components
-
-    cells = has.reshape(-1, has.shape[-1]).astype(np.int64)
-    enough = has.any(axis=0).sum(axis=0) > 1
-    _, group = connected_components(cells.T @ cells)
-    return np.asarray((group == np.bincount(group, enough).argmax()) & enough)
 
 
 @lru_cache(maxsize=4)

@@ -312,7 +312,7 @@ def _errors(contrasts: Floats) -> tuple[float, float]:
 
 CONVENTIONS = Conventions()
 LEAST = 10  # documents that are shuffled together, roughly the fewest
-SHUFFLES = 60  # each assessor is shuffled SHUFFLES / assessors times, at least FEWEST
+SHUFFLES = 720  # each assessor is shuffled SHUFFLES / assessors times, at least FEWEST
 FEWEST = 6
 EXTRAPOLATED_FROM = 1.5  # others per document from which on the number of others is extrapolated
 LEAST_CORRELATION = 0.25  # used where assessors agree less, since the extrapolation would be mostly noise
@@ -341,7 +341,7 @@ def expected_scores(
 
     assessors : the human assessors, by name, shell pattern or list of those; default: all but the model.
     conventions : those of the scores that are compared.
-    n_resamples : shuffles of each assessor and kind; default: 60 / assessors, at least 6.
+    n_resamples : shuffles of each assessor and kind; default: 720 / assessors, at least 6.
 
     Raises
     ------
