@@ -4,6 +4,7 @@ import asyncio
 import zipfile
 from contextlib import suppress
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -147,6 +148,15 @@ def test_the_statement_needs_no_model(store, tmp_path):
         live.answer()
     result = live.next_judgments("exported", question="sys0 > sys1")
     assert_same_statement(result.statement, live.look().result.statement)
+
+
+def test_a_campaign_of_an_earlier_version_speaks_for_those_who_judged(store, tmp_path):
+    """It may have asked for all people like those who judge, whom no interval held for."""
+    live = Live(store, tmp_path / "f")
+    stored = {**live.row.settings["question"], "disagreement": True}
+    row = SimpleNamespace(id=live.id, settings={"question": stored})
+    now = store.read(lambda connection: questions.question_of(connection, live.row))
+    assert store.read(lambda connection: questions.question_of(connection, row)) == now
 
 
 def test_judgments_of_an_excluded_assessor_are_not_in_the_statement(store, tmp_path):
@@ -294,6 +304,7 @@ def test_models_are_named_in_the_folder_and_judge_no_batch(store, tmp_path):
         ({"settings": 'measure = "nDCG@ten"\n'}, {}, "question.measure: "),
         ({"settings": "confidence = 95\n"}, {}, "question.confidence: 95 cannot be used; give a number between"),
         ({"settings": "surprise = 1\n"}, {}, "question.surprise: "),
+        ({"settings": "disagreement = true\n"}, {}, "question.disagreement: there is no such key"),
         ({"settings": "batch = 1\n"}, {}, "question.batch: 1 cannot be used"),
         ({"more": "[files]\ndepth = 3\n"}, {}, "files.depth: has no effect: the question decides what is judged"),
         ({}, {"[grades]": "[magnitude]", 'scale = "0-3"\n': ""}, "question: magnitude judgments cannot decide"),
