@@ -277,8 +277,8 @@ def system_intervals(scores: AnyScores, *, confidence: float = 0.95, bounds: Bou
     if panel.components_known:
         method = recommended(len(panel.assessors))
         both = half_widths(panel.squares(centred), method, confidence)
-    with np.errstate(invalid="ignore"):
-        by_assessor = panel.values.sum(axis=0) / panel.known.sum(axis=0)[:, None]
+    ranking = rank_systems(scores)
+    by_assessor = ranking.by_assessor[[ranking.assessors.index(name) for name in panel.assessors]]
     order = np.argsort(-mean, kind="stable")
     mean, topics, both = mean[order], topics[order], both[order]
     return SystemIntervals(

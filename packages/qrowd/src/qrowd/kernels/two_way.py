@@ -105,6 +105,60 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     return TwoWay(mean, _over(squares, df), df, weights, per)
 
 
+<<<<<<< HEAD
+=======
+def fitted(values: Floats) -> Floats:
+    """(assessors, topics, systems) scores in which the holes of a table (nan) are filled so that means are comparable.
+
+    A cell (assessor, topic) is a block of an incomplete block design: score = cell + system + error is fitted by least
+    squares, each cell weighted by 1 / the number of assessors of its topic. A score becomes the fitted value plus what
+    the cell adds to the systems' effects by the jackknife over topics: T - 1 times the change of the effects if its
+    topic is left out. So the mean over topics is that of the fit, and the mean squares are those of its error. A table
+    without holes stays as it is.
+
+    Holes stay where a system has scores on fewer than 2 topics or is not connected with the others by shared cells.
+    """
+    if not np.isnan(values[~np.isnan(values).all(axis=2)]).any():
+        return values
+    chosen = _connected(~np.isnan(values))
+    if chosen.sum() < 2:
+        return values
+    some = values[:, :, chosen]
+    has = ~np.isnan(some)
+    cells = np.asarray(has.any(axis=2))
+    n = np.maximum(has.sum(axis=2, keepdims=True), 1)
+    weight = has / np.maximum(cells.sum(axis=0), 1)[:, None]
+    # (topics, systems, systems): the normal equations of each topic, the cells' effects swept out.
+    equations = np.stack([np.diag(w.sum(axis=0)) - (w / k).T @ h for w, k, h in _by_topic(weight, n, has)])
+    right = weight * (np.where(has, some, 0.0) - np.nansum(some, axis=2, keepdims=True) / n)
+    effect = np.linalg.pinv(equations.sum(axis=0), hermitian=True) @ right.sum(axis=(0, 1))
+    fit = effect + np.where(has, some - effect, 0.0).sum(axis=2, keepdims=True) / n
+    rest = np.where(has, some - fit, 0.0)
+    with_scores = np.flatnonzero(cells.any(axis=0))
+    for t in with_scores:
+        without = np.linalg.pinv(equations.sum(axis=0) - equations[t], hermitian=True)
+        rest[:, t] = (with_scores.size - 1) * rest[:, t] @ without
+    mean = rest.sum(axis=0)[with_scores] / cells.sum(axis=0)[with_scores, None]
+    out = values.copy()
+    out[:, :, chosen] = np.where(cells[:, :, None], fit + rest - mean.mean(axis=0), np.nan)
+    return out
+
+
+def _by_topic(*arrays: NDArray[Any]) -> Iterator[tuple[NDArray[Any], ...]]:
+    return zip(*(array.swapaxes(0, 1) for array in arrays), strict=True)
+
+
+def _connected(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(systems,) those on two topics or more, in the largest group that shared cells connect; has : (..., systems)."""
+    from scipy.sparse.csgraph import connected_components
+
+    cells = has.reshape(-1, has.shape[-1]).astype(np.int64)
+    enough = has.any(axis=0).sum(axis=0) > 1
+    _, group = connected_components(cells.T @ cells)
+    return np.asarray((group == np.bincount(group, enough).argmax()) & enough)
+
+
+>>>>>>> e75b8903 (Systems on one topic each keep what they have, means of assessors beside intervals are those of the ranking, and the simulation of incomplete tables has panels with holes of their own)
 @lru_cache(maxsize=4)
 def _swept(cells: bytes, n_topics: int) -> tuple[Floats, bool, Floats, Floats, Floats | None]:
     """What the known cells alone decide: systems compared pair by pair have the same ones again and again.
