@@ -226,8 +226,9 @@ def test_notes_tell_the_pass_mark_and_where_it_is_too_short():
 @pytest.mark.parametrize(
     ("protocol", "without", "with_test"),
     [
-        ("grades", (8, 2), (28, 5)),  # documents; minutes of 10 s for each decision and .65 s for each text: 8, 28
-        ("preference", (8, 3), (48, 7)),  # half of 28 pairs; and 20 more with 40 documents
+        # Documents; minutes of 10 s for each decision and .65 s for each text. Of 8 documents or pairs 1 is gold.
+        ("grades", (9, 2), (29, 6)),
+        ("preference", (12, 3), (52, 7)),  # half of 28 pairs, and 2 of gold; and 20 more with 40 documents
     ],
 )
 def test_an_invitation_counts_the_entry_test(protocol: str, without: tuple[int, int], with_test: tuple[int, int]):

@@ -153,9 +153,7 @@ def test_no_text_becomes_a_part_of_a_statement(shared: Fort, text: str) -> None:
     before = count(shared, event)
     usual = owner.get("/owner/c/sizes/assessors").status
     assert usual == 200
-    for path in (
-        f"/owner/c/sizes/assessors?arm={q}",
-    ):
+    for path in (f"/owner/c/sizes/assessors?arm={q}",):
         assert owner.get(path).status in (200, 400, 422), path
     for path in (f"/c/{q}", f"/join/{q}", f"/panel/{q}?id=x", f"/owner/c/{q}", f"/owner/c/sizes/assessors/{q}"):
         assert owner.get(path).status in (400, 403, 404), path
