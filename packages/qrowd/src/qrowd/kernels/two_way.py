@@ -5,8 +5,10 @@ Henderson (1953), Estimation of Variance and Covariance Components. Biometrics 9
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +107,6 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     return TwoWay(mean, _over(squares, df), df, weights, per)
 
 
-<<<<<<< HEAD
-=======
 def fitted(values: Floats) -> Floats:
     """(assessors, topics, systems) scores in which the holes of a table (nan) are filled so that means are comparable.
 
@@ -158,7 +158,6 @@ def _connected(has: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray((group == np.bincount(group, enough).argmax()) & enough)
 
 
->>>>>>> e75b8903 (Systems on one topic each keep what they have, means of assessors beside intervals are those of the ranking, and the simulation of incomplete tables has panels with holes of their own)
 @lru_cache(maxsize=4)
 def _swept(cells: bytes, n_topics: int) -> tuple[Floats, bool, Floats, Floats, Floats | None]:
     """What the known cells alone decide: systems compared pair by pair have the same ones again and again.
