@@ -24,6 +24,10 @@ def leaderboards(
         list[str] | None,
         option("-m", "--measure", help="Measures of the leaderboards.", metavar="MEASURE", show_default="all"),
     ] = None,
+    missing: Annotated[
+        Literal["skip", "zero"],
+        option(help="A system that a file does not name on a topic has no score there, or 0.", panel="Data"),
+    ] = "skip",
     baseline: options.Baseline = None,
     reference: options.Reference = None,
     sampling: options.Sampling = options.Sampling(10_000),
@@ -38,6 +42,7 @@ def leaderboards(
 
     check_output(output)
     whole = files.read_scores(scores, format=format)
+    whole = whole.with_zeros() if missing == "zero" else whole
     chosen = whole if measure is None else whole.sel(measure=measure)
     choices = Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed))
     comparison = compare_scores(chosen, baseline=baseline, reference=reference, choices=choices)

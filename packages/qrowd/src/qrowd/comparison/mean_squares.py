@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.two_way import TwoWay, two_way, two_way_with_holes
+from qrowd.kernels.two_way import TwoWay, fitted, two_way, two_way_with_holes
 from qrowd.model.scores import Names, one_measure
 
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ Design = Literal["crossed", "partly crossed", "nested", "mostly nested", "one as
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The cells (topic, assessor) in which every system has a score.
+    """The cells (topic, assessor) in which systems have scores.
 
-    values : (topics, assessors, systems), 0 where not known. known : (topics, assessors).
-    n_left_out : cells that lack the score of some system but not of all.
+    values : (topics, assessors, systems), 0 where not known; `fitted` where more than two systems have holes. known :
+    (topics, assessors).
+    n_left_out : cells that lack the score of one of two systems.
     """
 
     topics: Names
@@ -119,14 +120,17 @@ class Panel:
 def panel_of(scores: AnyScores, systems: Sequence[int] = ()) -> Panel:
     """The panel of some systems, given by their numbers (default: all), by one measure.
 
+    Two systems have the cells that they share. The holes of more are filled by an additive fit (`fitted`).
+
     Raises
     ------
     NoOverlapError
-        Fewer than two topics in which all the systems have scores.
+        Fewer than two topics; a system with scores on fewer than two topics, or that shares cells with no other.
     """
     values, (assessors, topics, names) = one_measure(scores)
     if systems:
         values, names = values[:, :, systems], tuple(names[i] for i in systems)
+    values = fitted(values) if len(names) > 2 else values
     has: NDArray[np.bool_] = np.asarray(~np.isnan(values))
     known: NDArray[np.bool_] = np.asarray(has.all(axis=2))
     left_out = int((np.asarray(has.any(axis=2)) & ~known).sum())

@@ -24,6 +24,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.correlation import pair_counts
+from qrowd.kernels.two_way import fitted
 from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import one_measure, one_table
@@ -176,18 +177,19 @@ def means_of_others(scores: Floats) -> Iterator[Floats]:
 def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, int]:
     """Means over the shared topics of the systems with scores on both sides; number of topics and of systems.
 
-    first, second : (topic, system). A topic counts where some system has a score on both sides; a system counts if it
-    has one in every such topic. Means that are equal but for rounding are made equal (`settled`): those of P@10 often
-    are, and the order of summation would decide which of them is larger.
+    first, second : (topic, system). A topic counts where some system has a score on both sides. Holes of both sides are
+    filled by a fit to what is shared (`fitted`), and a system counts if it has no hole then. Means that are equal but
+    for rounding are made equal (`settled`): those of P@10 often are, and the order of summation would decide which of
+    them is larger.
     """
     shared = ~np.isnan(first) & ~np.isnan(second)
     topics = shared.any(axis=1)
-    systems = shared[topics].all(axis=0) if topics.any() else np.zeros(first.shape[1], bool)
-    x, y = (side[topics][:, systems] for side in (first, second))
-    n_topics, n_systems = int(topics.sum()), int(systems.sum())
-    if n_systems == 0:
-        return np.empty(0), np.empty(0), n_topics, 0
-    return settled(x.mean(axis=0)), settled(y.mean(axis=0)), n_topics, n_systems
+    if not topics.any():
+        return np.empty(0), np.empty(0), 0, 0
+    means = [fitted(np.where(shared, side, np.nan)[None, topics])[0].mean(axis=0) for side in (first, second)]
+    systems = ~np.isnan(means[0])
+    x, y = (settled(mean[systems]) for mean in means)
+    return x, y, int(topics.sum()), int(systems.sum())
 
 
 def _single(x: Floats, y: Floats, kind: Kind) -> float:

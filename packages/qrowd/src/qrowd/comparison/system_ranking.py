@@ -16,6 +16,7 @@ from qrowd.comparison.mean_squares import panel_of
 from qrowd.comparison.p_values import holm
 from qrowd.errors import check_choice
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.two_way import fitted
 from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import known_error, known_mean, one_measure
@@ -134,9 +135,9 @@ def rank_systems(scores: AnyScores) -> SystemRanking:
     ([1, 2], [[1, 2], [2, 1]])
     """
     values, (assessors, _, systems) = one_measure(scores)
-    by_topic = known_mean(values, axis=0)
+    by_topic = known_mean(fitted(values), axis=0)
     mean = settled(known_mean(by_topic, axis=0))
-    means = known_mean(values, axis=1)
+    means = np.concatenate([known_mean(fitted(own[None]), axis=1) for own in values])
     by_assessor = np.array([settled(row) for row in means]).reshape(means.shape)
     rank_by_assessor = ranks(by_assessor)
     if mean.size > 1:
@@ -149,7 +150,7 @@ def rank_systems(scores: AnyScores) -> SystemRanking:
         by_assessor,
         ranks(mean),
         rank_by_assessor,
-        n_topics=(~np.isnan(by_topic)).sum(axis=0),
+        n_topics=(~np.isnan(values)).any(axis=0).sum(axis=0),
     )
 
 

@@ -107,6 +107,12 @@ class Scores(Displayed):
             coverage=self.coverage.max(axis=0, keepdims=True),
         )
 
+    def with_zeros(self) -> Scores:
+        """With 0 where a system has no score and another one has; the attribute `zeros` counts these scores."""
+        lacking = np.isnan(self.values) & self.known[..., None]
+        values = np.where(lacking, 0.0, self.values)
+        return replace(self, values=values, attributes={**self.attributes, "zeros": int(lacking.sum())})
+
     def to_xarray(self) -> xarray.DataArray:
         """A DataArray (measure, assessor, topic, system) with coordinates `relevant` and `coverage`."""
         import xarray

@@ -91,8 +91,8 @@ class AssessorRow:
     rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
     same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
     best: Annotated[str, Column("best system", _or_dash)]
-    n_topics: int
-    n_systems: int
+    n_topics: Annotated[int, Column("topics")]
+    n_systems: Annotated[int, Column("systems")]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from qrowd.errors import MeasureError
+from qrowd.comparison.mean_squares import panel_of
+from qrowd.errors import MeasureError, NoOverlapError
 from qrowd.evaluation import measure
 from qrowd.model.inferred_scales import alike
 from qrowd.model.one_scale import Combined
@@ -15,14 +16,16 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
+MANY_HOLES, ERRORS = 0.2, "12 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 
 
 def scoring_notes(scores: Scores) -> Iterator[Note]:
     """The notes on how the scores came about; nothing is said of what did not happen.
 
-    Scores that went through arithmetic have lost their attributes, and nothing can be said of them.
+    Scores that went through arithmetic have lost their attributes: only what is missing can be said of them.
     """
+    yield from _holes(scores)
     about = scores.attributes
     if "conventions" not in about:
         return
@@ -181,6 +184,32 @@ def _empty(scores: Scores, empty: str) -> Iterator[Note]:
         rule = "score 0" if empty == "zero" else "have no score"
         total = f"{by_measure} of {scores.coverage.size:,}"
         yield Note("empty", f"(assessor, topic) cells without a relevant document {rule}: {total}")
+
+
+def _holes(scores: Scores) -> Iterator[Note]:
+    """Scores that some systems lack where others have one, and what cannot be said for want of them."""
+    if zeros := scores.attributes.get("zeros"):
+        yield Note("missing scores", f"{zeros:,} of {scores.values.size:,} scores count as 0")
+    has = ~np.isnan(scores.values)
+    cells = np.asarray(has.any(axis=3))
+    lacking = (~has & cells[..., None]).sum(axis=(0, 1, 2))
+    if not lacking.any():
+        return
+    share = lacking / cells.sum()
+    text = (
+        f"{lacking.sum():,} of {cells.sum() * share.size:,} scores, most of {scores.systems[int(share.argmax())]} "
+        f"({percent(share.max())}); means, ranks, correlations and the test of all pairs are of a least-squares fit of "
+        "topics, assessors and systems to all others, so that it does not matter which topics a system lacks, as long "
+        "as it would not have been unusually good or bad there"
+    )
+    if share.max() > MANY_HOLES:
+        text += f"; caution: where more than {percent(MANY_HOLES, 0)} are missing, the test errs in up to {ERRORS}"
+    for name in scores.measures:
+        try:
+            panel_of(scores.sel(measure=name))
+        except NoOverlapError as error:
+            text += f"; {name} has no test of all pairs: {str(error).removeprefix('scores: ')}"
+    yield Note("missing scores", text)
 
 
 def _missing(scores: Scores, missing: str) -> Iterator[Note]:
