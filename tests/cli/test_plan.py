@@ -27,7 +27,7 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
         "between two systems with probability 0.8. rerank-large is ahead of rerank-llm by 0.007 [-0.049, 0.062]: that "
         "is not significant. To detect a true difference of 0.0067 between them with probability 0.8, 1,000 topics and "
         "20 assessors are too few. Judging about 3 more topics costs as much as one more assessor for all topics and "
-        "helps about as much.\n"
+        "helps about as much, though no such step is enough by itself.\n"
     )
     for part in (
         "nDCG@10: components of the variance of scores",

@@ -133,6 +133,12 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
 
 
+def test_of_one_assessor_a_difference_has_one_p(scores):
+    part = compare_scores(scores.sel(assessor=["ann"]), systems=("bm25", "splade")).measures[0]
+    (row,) = part.pair_rows()
+    assert row.p == part.intervals[0].p
+
+
 def test_every_convention_of_the_comparison_is_stated(scores):
     choices = Choices(confidence=0.99)
     notes = compare_scores(scores, systems=("bm25", "splade"), choices=choices).notes

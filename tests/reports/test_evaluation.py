@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import qrowd
+from qrowd.comparison import rank_intervals
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
 from qrowd.reports.evaluation import summarise
+from qrowd.reports.plots.registry import Options
 from qrowd.simulation import simulate_demo
 
 
@@ -28,15 +30,23 @@ def test_the_leader_is_named_with_the_number_of_assessors():
     )
 
 
+def test_python_the_command_and_the_plot_of_ranks_test_all_pairs_with_the_same_numbers():
+    runs, judgments, _ = simulate_demo()
+    scores = qrowd.evaluate(runs, judgments, "nDCG@10")
+    first, again = (summarise(scores).measures[0].ranks for _ in range(2))
+    plotted = rank_intervals(scores, n_resamples=Options().n_resamples, rng=Options().rng)
+    for ranks in (again, plotted, rank_intervals(scores)):
+        assert np.array_equal(ranks.p, first.p)
+        assert (ranks.n_resamples, ranks.seed) == (10_000, 1)
+
+
 def test_unanimity_is_said():
     assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
-        "By AP, A leads for both assessors; no two of the three systems change places."
+        "By AP, A leads for all 2 assessors; no two of the first 3 change places."
     )
-    assert sentence({"a": (3, 2), "b": (30, 20)}, systems=("A", "B")).endswith(
-        "; the two systems do not change places."
-    )
+    assert sentence({"a": (3, 2), "b": (30, 20)}, systems=("A", "B")).endswith("; no two of the first 2 change places.")
     assert sentence({"a": range(6, 0, -1), "b": range(6, 0, -1)}, systems=tuple("ABCDEF")).endswith(
-        "; no two of the first five change places."
+        "; no two of the first 5 change places."
     )
 
 

@@ -71,6 +71,15 @@ def test_letters_list_the_systems_that_are_significantly_worse():
     assert [row[0] for row in paper.table.rows] == list("abcdefghijkl")
 
 
+@pytest.mark.parametrize("options", [{"marks": "pairs"}, {"baseline": "bm25"}])
+def test_without_a_mark_the_note_explains_none(options):
+    paper = paper_table(AP, confidence=0.999, n_resamples=100, **options)  # too few resamples for any p below .001
+    assert not paper.table.marks
+    assert paper.table.note.endswith(
+        "No difference is significant (p < .001, " + paper.notes[0].text.split(", in")[0] + ")."
+    )
+
+
 def test_columns_are_the_assessors_and_the_panel():
     paper = paper_table(AP, per_assessor=True)
     assert paper.columns == (*AP.assessors, "panel mean")

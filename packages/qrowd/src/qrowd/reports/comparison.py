@@ -161,14 +161,15 @@ class MeasureComparison:
         ]
 
     def pair_rows(self) -> list[PairRow]:
-        """One row for the panel and one per assessor; none without a pair."""
+        """One row for the panel and one per assessor, if there are several; none without a pair."""
         pair = self.pair
         if pair is None:
             return []
         counts = (pair.difference, pair.wins, pair.ties, pair.losses)
         p = [self.intervals[0].p, *pair.p[1:]] if self.intervals else pair.p
         columns = [(PANEL, *pair.assessors), *(values.tolist() for values in counts), map(float, p)]
-        return [PairRow(*values) for values in zip(*columns, strict=True)]
+        rows = [PairRow(*values) for values in zip(*columns, strict=True)]
+        return rows if len(pair.assessors) > 1 else rows[:1]
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
         """{table: its rows}."""

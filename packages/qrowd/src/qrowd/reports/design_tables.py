@@ -337,7 +337,8 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
             verb = f"judge {{}}, {more:,} more than now" if more > 0 else "{} are enough"
             yield f"{aim}, {verb.format(f'{topics} with {_assessors(one)}')}"
     if pair.equal is not None:
-        yield from filter(None, [sentence_case(advice_of(pair.equal))])
+        single = "" if pair.n_topics else ", though no such step is enough by itself"
+        yield from (f"{sentence_case(advice)}{single}" for advice in filter(None, [advice_of(pair.equal)]))
 
 
 def _assessors(one: Difference) -> str:
@@ -392,6 +393,11 @@ def _notes(plan: Plan) -> Iterator[Note]:
             "pair",
             f"{one.first} and {one.second}, by the components of their own difference ({one.reason}); the lead of a "
             "leader is expected to shrink, since it was chosen for being largest",
+        )
+        yield Note(
+            "question",
+            "plan says what a new evaluation needs, compare and report what these topics and assessors say of others, "
+            "and next what is left to judge until the order on exactly these topics is clear, which needs the least",
         )
         if plan.pair.equal is not None:
             yield ADVICE_NOTE

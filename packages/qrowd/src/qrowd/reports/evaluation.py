@@ -270,8 +270,7 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     if pair:
         parts.append(f"{pair} change places with the {noun}")
     elif n > 1 and int(first.ranking.leads()[leader]) == n:
-        of_few = {2: "the two systems do not", 3: "no two of the three systems", 4: "no two of the four systems"}
-        parts.append(f"{of_few.get(len(first.systems), 'no two of the first five')} change places")
+        parts.append(f"no two of the first {min(len(first.systems), 5)} change places")
     others: dict[str, list[str]] = {}
     for summary in ranked[1:]:
         if summary.ranking.rank[leader] > 1:  # it does not share the lead either
@@ -288,8 +287,6 @@ def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     verb = "leads" if first.size == 1 else "share the lead"
     if n == 1:
         return f"{leaders} {verb} for the only {noun}"
-    if n == count == 2:
-        return f"{leaders} {verb} for both {noun}s"
     many = "all" if count == n else f"{count or 'none'} of"
     return f"{leaders} {verb} for {many} {n} {noun}s"
 

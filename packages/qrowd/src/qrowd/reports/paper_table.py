@@ -190,8 +190,9 @@ def paper_table(
     mean = means[shown]
     among = "" if n_shown == n_systems else f", of all {n_systems} systems"
     bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
-    note = " ".join([*bold, *test.legend()])
     first = ["#", "system"] if kind == "pairs" else ["system"]
+    marked = {(i, j + len(first)): mark for (i, j), mark in test.marks_of(mean, p, systems).items()}
+    note = " ".join([*bold, *test.legend(bool(marked))])
     rows = [
         [*([LETTERS[i]] if kind == "pairs" else []), system, *(number(value, DIGITS) for value in mean[i])]
         for i, system in enumerate(systems)
@@ -201,7 +202,7 @@ def paper_table(
         [*first, *parts],
         rows,
         frozenset((int(i), int(j) + len(first)) for i, j in zip(*np.nonzero(best), strict=True)),
-        {(i, j + len(first)): mark for (i, j), mark in test.marks_of(mean, p, systems).items()},
+        marked,
         note,
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
@@ -269,21 +270,22 @@ class _Test:
         unknown[b], unknown[:, b] = p[b], p[:, b]
         return unknown
 
-    def legend(self) -> list[str]:
-        """What the marks mean."""
+    def legend(self, marked: bool) -> list[str]:
+        """What the marks mean, or that there are none."""
         by = f"p < {f'{self.level:g}'.removeprefix('0')}, {self.name}"
+        if self.marks == "none":
+            return []
+        text = f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse"
         if self.marks == "pairs":
-            return [f"Superscripts: the systems that are significantly worse ({by})."]
-        if self.marks == "baseline":
-            return [f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse ({by})."]
-        return []
+            text = "Superscripts: the systems that are significantly worse"
+        return [f"{text if marked else 'No difference is significant'} ({by})."]
 
     def notes(self) -> list[Note]:
         if self.marks == "none":
             return []
-        resamples = f"{self.n_resamples:,} resamples; seed: {self.seed}"
-        family = "all pairs of systems" if self.marks == "pairs" else f"all systems with {self.baseline}"
-        return [Note("test", f"{self.name}; {resamples}; of {family}, in each column by itself")]
+        return [
+            Note("test", f"{self.name}, in each column by itself; {self.n_resamples:,} resamples; seed: {self.seed}")
+        ]
 
     def marks_of(self, mean: Floats, p: Floats, systems: Names) -> dict[tuple[int, int], str]:
         """{(system, column): what stands behind the mean}. p : (columns, systems, systems)."""

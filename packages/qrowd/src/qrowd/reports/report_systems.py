@@ -71,8 +71,7 @@ class Answer:
             n = self.n_assessors
             panel = f"another panel of {n}" if n > 1 else "another assessor"
             numbers.append((chance(self.another_panel), f"probability that {panel} of this kind would agree"))
-        verb = "assessor sees" if self.n_ranking == 1 else "assessors see"
-        numbers.append((f"{self.ahead_for} of {self.n_ranking}", f"{verb} {self.first} ahead"))
+        numbers.append((f"{self.ahead_for} of {self.n_ranking}", f"assessors who see {self.first} ahead"))
         return numbers
 
 

@@ -217,8 +217,7 @@ def may_be_best(ranks: RankIntervals) -> str:
     best = ranks.may_be_best
     n = len(ranks.systems)
     over = "topics and assessors" if ranks.over == "both" else "topics"
-    few = "; with 2 assessors it may be too small" if ranks.too_few_assessors else ""
-    level = f"({percent(ranks.confidence)} simultaneous confidence set over {over}{few})"
+    level = f"({percent(ranks.confidence)} simultaneous confidence set over {over}{ranks.caution})"
     if len(best) == 1:
         return f"{best[0]} alone may be the best of {n} systems {level}"
     return f"{len(best)} of {n} systems may be the best {level}: {listed(best)}"
@@ -232,7 +231,9 @@ def ranks_note(ranks: RankIntervals, columns: str = "rank intervals, p and syste
     pairs = f"all {n * (n - 1) // 2:,} pairs of systems" if n > 2 else "the two systems"
     return Note(
         "test of all pairs",
-        f"{columns} come from one test of {pairs} by the largest |t|, "
+        f"{columns} come from one test of {pairs} by the largest |t|, as it is and corrected for "
+        f"skewness (of mean differences, root mean square: {ranks.skewness_of_all:.2f}), "
         f"{percent(ranks.confidence)} for all together; {ranks.n_resamples:,} resamples with {method}{reason}; in "
-        f"simulations all true ranks were held in 98 % or more where systems differ; seed: {ranks.seed}",
+        "simulations all true ranks were held in 98 % or more where systems differ; a system that does not differ from "
+        f"the leader may be worse than another; seed: {ranks.seed}",
     )
