@@ -41,7 +41,10 @@ def test_a_system_that_lacks_a_topic_has_no_score_there_or_zero_and_a_note_says_
     third = [line.replace('"run_id": "b"', '"run_id": "c"') for line in lines if '"b"' in line]
     (boards / "gpt.jsonl").write_text("".join([*lines[1:], *third]))  # without the first system's first topic
     out = qrowd("leaderboards", "gpt.jsonl", "--format", "jsonl").out
-    assert "1 of 9 scores, most of a (33.3 %); means, ranks, correlations and the test of all pairs are of a" in out
+    assert (
+        "1 of 9 scores, in 1 of 3 systems, most of a (33.3 %); means, ranks, correlations and the test of all pairs"
+        in out
+    )
     zero = qrowd("leaderboards", "gpt.jsonl", "--missing", "zero", "-o", "zero.csv")
     assert "1 of 9 scores count as 0" in qrowd("leaderboards", "gpt.jsonl", "--missing", "zero").out
     assert zero.status == 0, zero.err

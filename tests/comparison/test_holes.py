@@ -106,9 +106,17 @@ def test_a_comparison_says_what_is_missing_and_over_what_its_numbers_are():
     values = with_holes(9, (3, 12, 6), 0.1)
     comparison = compare_scores(Scores.from_array(values))
     (note,) = [note for note in comparison.notes if note.kind == "missing scores"]
-    n = int(np.isnan(values).sum())
-    assert note.text.startswith(f"{n} of 216 scores, most of ")
+    n, systems = int(np.isnan(values).sum()), int(np.isnan(values).any(axis=(0, 1)).sum())
+    assert note.text.startswith(f"{n} of 216 scores, in {systems} of 6 systems, most of ")
     assert "least-squares fit" in note.text
     (row, *_) = comparison.measures[0].assessor_rows()
     assert (row.n_topics, row.n_systems) == (12, 6)
     assert comparison.measures[0].ranks is not None
+
+
+def test_a_system_that_lacks_most_topics_is_a_reason_for_caution():
+    values = with_holes(11, (1, 30, 6), 0.0)
+    values[0, 6:, 2] = np.nan
+    (note,) = [note for note in compare_scores(Scores.from_array(values)).notes if note.kind == "missing scores"]
+    assert "most of 3 (80 %)" in note.text
+    assert "caution: where more than 70 % are missing, the test errs in up to 8 % of tables" in note.text

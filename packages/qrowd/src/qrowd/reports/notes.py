@@ -16,7 +16,7 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
-MANY_HOLES, ERRORS = 0.2, "12 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
+MANY_HOLES, ERRORS = 0.7, "8 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 
 
@@ -196,11 +196,12 @@ def _holes(scores: Scores) -> Iterator[Note]:
     if not lacking.any():
         return
     share = lacking / cells.sum()
+    most, n_systems = scores.systems[int(share.argmax())], share.size
     text = (
-        f"{lacking.sum():,} of {cells.sum() * share.size:,} scores, most of {scores.systems[int(share.argmax())]} "
-        f"({percent(share.max())}); means, ranks, correlations and the test of all pairs are of a least-squares fit of "
-        "topics, assessors and systems to all others, so that it does not matter which topics a system lacks, as long "
-        "as it would not have been unusually good or bad there"
+        f"{lacking.sum():,} of {cells.sum() * n_systems:,} scores, in {(lacking > 0).sum()} of {n_systems} systems, most "
+        f"of {most} ({percent(share.max())}); means, ranks, correlations and the test of all pairs are of a least-"
+        "squares fit of topics, assessors and systems to all others, so that it does not matter which topics a system "
+        "lacks, as long as it would not have been unusually good or bad there"
     )
     if share.max() > MANY_HOLES:
         text += f"; caution: where more than {percent(MANY_HOLES, 0)} are missing, the test errs in up to {ERRORS}"
