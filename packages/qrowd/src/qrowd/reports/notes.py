@@ -198,8 +198,8 @@ def _holes(scores: Scores) -> Iterator[Note]:
     share = lacking / cells.sum()
     most, n_systems = scores.systems[int(share.argmax())], share.size
     text = (
-        f"{lacking.sum():,} of {cells.sum() * n_systems:,} scores, in {(lacking > 0).sum()} of {n_systems} systems, most "
-        f"of {most} ({percent(share.max())}); means, ranks, correlations and the test of all pairs are of a least-"
+        f"{lacking.sum():,} of {cells.sum() * n_systems:,} scores, in {(lacking > 0).sum()} of {n_systems} systems, "
+        f"most of {most} ({percent(share.max())}); means, ranks, correlations and the test of all pairs are of a least-"
         "squares fit of topics, assessors and systems to all others, so that it does not matter which topics a system "
         "lacks, as long as it would not have been unusually good or bad there"
     )
