@@ -40,6 +40,7 @@ T = TypeVar("T")
 Work = Callable[[Connection], T]
 
 GROUP = 256  # works per commit, at most
+PAUSE = 0.02  # seconds before a group is run again for the first time; twice as long before each further time
 ERASE = "erase"  # in the `info` of a connection: its work deleted what no file may keep
 ERASE_SOON, ERASE_AGAIN = 0.2, 10.0  # seconds until the files are erased, and until it is tried again
 
@@ -76,14 +77,16 @@ class StoreUnknownError(StoreError):
 class Database(ABC):
     """What differs between databases.
 
-    dialect : which one it is. url : where; its text hides the password. name : of it in messages. begin : the statement
-    with which a transaction that writes begins, so that those of several programs come one after the other.
+    dialect : which one it is. url : where; its text hides the password. name : of it in messages. attempts : how often
+    a group of works is run where the connection is lost before the commit. begin : the statement with which a
+    transaction that writes begins, so that those of several programs come one after the other.
     """
 
     dialect: Literal["sqlite", "postgresql"]
     url: URL
     name: str
     begin: str
+    attempts: int = 1
 
     @abstractmethod
     def check_place(self, *, create: bool) -> None:
@@ -191,20 +194,28 @@ class GroupWriter:
 
     def _commit(self, jobs: list[_Job]) -> None:
         """Run a group of works and commit them together; afterwards each job has its result or its error."""
-        try:
-            self._try(jobs)
-        except BaseException as error:  # nothing of the group is stored
-            self._disconnect()
-            reason = self._database.explain(error)
-            if not isinstance(reason, StoreError):  # a work's own error is not the others'
-                name = self._database.name
-                reason = StoreBusyError(f"{name}: another work broke the transaction; send this one again")
-                reason.__cause__ = error
-            for job in jobs:
-                if job.error is None:
-                    job.error = reason
+        for attempt in range(self._database.attempts):
+            try:
+                self._try(jobs)
+                return
+            except BaseException as error:  # nothing of the group is stored
+                self._disconnect()
+                reason = self._database.explain(error)
+                if self._database.is_lost(error) and attempt + 1 < self._database.attempts:
+                    time.sleep(PAUSE * 2**attempt)
+                    continue
+                if not isinstance(reason, StoreError):  # a work's own error is not the others'
+                    name = self._database.name
+                    reason = StoreBusyError(f"{name}: another work broke the transaction; send this one again")
+                    reason.__cause__ = error
+                for job in jobs:
+                    if job.error is None:
+                        job.error = reason
+                return
 
     def _try(self, jobs: list[_Job]) -> None:
+        for job in jobs:
+            job.result = job.error = None
         if self._connection is None:
             self._connection = self._engine.connect()
         transaction = self._connection.begin()

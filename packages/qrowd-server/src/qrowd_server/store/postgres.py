@@ -27,6 +27,7 @@ class PostgresDatabase(Database):
 
     dialect = "postgresql"
     begin = "select pg_advisory_xact_lock(7202011)"
+    attempts = 6
 
     def __init__(self, url: URL) -> None:
         self.url, self.name = url, repr(url)
