@@ -16,7 +16,7 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
-MANY_HOLES, ERRORS = 0.7, "8 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
+MANY_HOLES, ERRORS = 0.7, "10 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 
 
