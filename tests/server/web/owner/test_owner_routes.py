@@ -5,6 +5,7 @@ import html
 import random
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from qrowd_server.store.materials import campaigns
 from qrowd_server.store.schema import assessor, campaign, metadata, slot
 from qrowd_server.store.sessions import find_api_key
 from qrowd_server.web.owner import ROUTES, formatting
+from qrowd_server.web.owner.context import Memory
 from qrowd_server.web.owner.sign_in import owner_link
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, judge, text_of
 from webserver import BASE, Browser
@@ -472,3 +474,22 @@ def test_numbers_and_times_read_well() -> None:
     ]
     assert formatting.decimal(-0.5) == "\u22120.50"
     assert formatting.base_of("a/b") == "/owner/c/a%2Fb"
+
+
+def test_results_are_computed_once_until_their_time_or_a_change_of_their_campaign() -> None:
+    computed: list[tuple[str, float]] = []
+
+    async def work() -> None:
+        memory = Memory(lambda: now)
+
+        async def result(name: str) -> None:
+            computed.append((name, now))
+
+        for now in (0.0, 5.0, 12.0):
+            for name in ("first", "second") * 2:
+                await memory.get(("quality", name), 10, partial(result, name))
+            if now == 0.0:
+                memory.forget("first")
+
+    asyncio.run(work())
+    assert computed == [("first", 0.0), ("second", 0.0), ("first", 5.0), ("second", 12.0)]
