@@ -1,11 +1,14 @@
 """`qrowd plot`."""
 
+import re
 import sys
+from inspect import signature
 
 import pandas as pd
 import pytest
 
-from qrowd.reports.plots.registry import PLOTS
+from qrowd.cli.plot import plot
+from qrowd.reports.plots.registry import PLOTS, Options
 
 
 @pytest.fixture
@@ -63,6 +66,13 @@ def test_methods_are_those_asked_for(qrowd, panel, tmp_path):
         == 0
     )
     assert set(pd.read_csv(tmp_path / "b.csv")["method"]) == {"uniform", "tpc_tau_md(n_resamples=20)"}
+
+
+def test_ranks_show_as_many_systems_that_may_be_the_best_as_evaluate(qrowd, panel):
+    best = re.search(r"\d+ of 12 systems may be the best", qrowd("evaluate", *panel, "-m", "nDCG@10").out)
+    plotted = qrowd("plot", "ranks", *panel)
+    assert best.group() in plotted.out
+    assert signature(plot).parameters["sampling"].default.n_resamples == Options().n_resamples == 10_000
 
 
 def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):

@@ -39,7 +39,7 @@ def plot(
     level: options.Level = None,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
-    sampling: options.Sampling = options.Sampling(2000),
+    sampling: options.Sampling = options.Sampling(10_000),
     short_names: ShortNames = False,
     output: Annotated[
         str | None,
