@@ -244,12 +244,17 @@ def test_where_the_grade_alone_decides_the_expected_numbers_are_rarely_called_wr
     assert 0 < wrong <= 7  # of 60 at 5 %, more than 7 have a probability of .01; here fewer, since p(R|i) is fitted
 
 
-@pytest.mark.parametrize("collection", ["dl19", "dl21"])
-def test_of_the_best_systems_of_real_tracks_too_little_is_expected(collection, request):
+@pytest.mark.parametrize(
+    ("collection", "probability"), [("dl19", [0.057, 0.232, 0.604, 0.711]), ("dl21", [0.051, 0.289, 0.583, 0.789])]
+)
+def test_equation_5_is_the_default_and_expects_too_little_of_the_best_systems_of_real_tracks(
+    collection, probability, request
+):
     folder = request.getfixturevalue(collection)
     judge = folder / "judges" / "umbrela-gpt4o.qrels.gz"
     judgments = read_judgments({"NIST": folder / "qrels.nist.txt", "judge": judge}, scales={"judge": "0-3"})
     prediction = predict_relevance(judgments, runs=read_runs(folder / "runs"), rel=2, n_resamples=0)
+    assert prediction.model.probability == pytest.approx(probability, abs=5e-4)
     assert verdict(prediction) == "too low"
 
 
