@@ -133,6 +133,15 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
 
 
+def test_long_names_of_systems_leave_a_sentence_that_can_be_read():
+    names = [f"system-{i}-{'x' * 50}" for i in range(8)]
+    values = np.random.default_rng(1).random((3, 25, 8))
+    sentence = compare_scores(Scores.from_array(values, systems=names)).sentence
+    assert "8 of 8 systems may be the best" in sentence
+    assert " and 7 more" in sentence
+    assert len(sentence) < 400
+
+
 def test_of_one_assessor_a_difference_has_one_p(scores):
     part = compare_scores(scores.sel(assessor=["ann"]), systems=("bm25", "splade")).measures[0]
     (row,) = part.pair_rows()
