@@ -35,12 +35,13 @@ from qrowd.kernels.max_t import largest_t, with_skewness, without_skewness
 from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.labels import first_of, number_of
 from qrowd.model.result import Result
+from qrowd.threads import in_threads
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
 
 
-BLOCK = 200  # replicates that are computed together
+BLOCK = 200  # replicates of one random stream and one thread, so that the number of threads changes no result
 MOST_DF = 50  # degrees of freedom between assessors that a replicate draws; more would change little and be slow
 
 
@@ -82,7 +83,7 @@ class PairStatistics:
         if self.df:
             normal = random.standard_normal((n * (self.df + 1), self.factor.shape[1])) @ self.factor.T
             normal = normal.reshape(n, self.df + 1, n_systems)
-            shifts, draws = np.sqrt(self.weight) * normal[:, 0], normal[:, 1:]
+            shifts, draws = np.sqrt(self.weight) * normal[:, 0], np.ascontiguousarray(normal[:, 1:])
         of_pairs = (self.squares, shifts, draws, self.rest, self.share, self.weight, self.own)
         return largest_t(signs, self.centred, *of_pairs)
 
@@ -103,7 +104,7 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
     # What a topic does to all systems alike is in no difference.
     centred = by_topic - mean - (by_topic - mean).mean(axis=1, keepdims=True)
     powers = [[((centred[:, [s]] - centred) ** n).sum(axis=0) for s in range(mean.size)] for n in (2, 3)]
-    squares, cubes = np.array(powers)
+    squares, cubes = (np.array(power) for power in powers)
     squares[squares <= n_topics * scale**2] = 0.0
     variance = squares / n_topics / (n_topics - 1)
     df, weight, own = 0, 0.0, 0.0
@@ -139,8 +140,11 @@ def pair_statistics(panel: Panel, over: Over) -> PairStatistics:
 def largest_of(pairs: PairStatistics, n: int, rng: Rng) -> Floats:
     """(2, n) largest |t| of replicates, and the largest corrected for skewness, each in ascending order."""
     chance = Chance.of(rng)
-    blocks = [pairs.replicates(chance.stream("max-t", at), min(BLOCK, n - at)) for at in range(0, n, BLOCK)]
-    return np.sort(np.concatenate(blocks, axis=1))
+
+    def block(at: int) -> Floats:
+        return pairs.replicates(chance.stream("max-t", at), min(BLOCK, n - at))
+
+    return np.sort(np.concatenate(list(in_threads(block, range(0, n, BLOCK))), axis=1))
 
 
 def adjusted_p(t: Floats, largest: Floats) -> Floats:
