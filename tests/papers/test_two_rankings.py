@@ -36,12 +36,19 @@ def test_means_and_top_sets_are_those_of_the_shared_topics_and_systems():
     assert (both.top_x == expected).all()
 
 
-def test_a_system_without_a_score_in_a_shared_topic_is_left_out():
+def test_a_system_without_a_score_in_a_shared_topic_has_the_mean_of_the_fit():
+    """On both sides; the missing score is estimated by Yates' formula of 1933 for two-way tables."""
     values = VALUES.copy()
     values[3, 2] = np.nan
     both = two_rankings(Scores.from_array(values, systems=SYSTEMS), SCORES)
-    assert both.systems == tuple("abdef")
-    assert both.y == pytest.approx(np.delete(VALUES, 2, axis=1).mean(axis=0))
+    n_topics, n_systems = values.shape
+    of_system, of_topic, of_all = np.nansum(values[:, 2]), np.nansum(values[3]), np.nansum(values)
+    estimate = (n_systems * of_system + n_topics * of_topic - of_all) / ((n_topics - 1) * (n_systems - 1))
+    assert both.systems == SYSTEMS
+    expected = VALUES.mean(axis=0)
+    expected[2] = (of_system + estimate) / n_topics
+    assert both.x == pytest.approx(expected)
+    assert both.y == pytest.approx(expected)
 
 
 def test_what_has_no_two_rankings_is_refused():
