@@ -254,7 +254,7 @@ def test_recommended_is_said_with_its_reason():
     ]  # fmt: skip
     reason = difference(numbered(panel(assessors=3)), "0", "1").reason
     assert reason.startswith(
-        "3 assessors: recommended below 5; where the assessors are of unlike kinds, 3 to 8 of them"
+        "3 assessors: recommended below 5; in simulations of 3 to 8 assessors of unlike kinds, 64 to 95 % of"
     )
     assert difference(numbered(panel(assessors=10)), "0", "1").reason == "10 assessors: recommended from 5 on"
     assert "below the nominal level" in difference(numbered(panel(assessors=2)), "0", "1").reason
@@ -322,5 +322,5 @@ def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assess
     best, other = (str(name) for name in scores.mean(("assessor", "topic")).to_series().nlargest(20).index[[0, 19]])
     found = difference(scores, best, other)
     assert (found.design, found.n_topics, found.n_assessors) == ("partly crossed", 43, 8)
-    assert found.reason.startswith("assessors equivalent to 5 crossed ones: recommended from 5 on; where the")
+    assert found.reason.startswith("assessors equivalent to 5 crossed ones: recommended from 5 on; in simulations")
     assert found.sentence().startswith(f"{best} beats {other} by 0.")

@@ -451,5 +451,5 @@ def _method(panel: Panel, choice: MethodChoice) -> tuple[Method, str]:
     )
     text += f": recommended {'below' if a < ENOUGH else 'from'} {ENOUGH}{'' if a < ENOUGH else ' on'}"
     if a < ENOUGH_ASSESSORS:
-        text += "; where the assessors are of unlike kinds, 3 to 8 of them held the truth in 64 to 95 % of simulations"
+        text += "; in simulations of 3 to 8 assessors of unlike kinds, 64 to 95 % of such intervals held the truth"
     return recommended(a), text + (", though with 2 the coverage is below the nominal level" if a == 2 else "")
