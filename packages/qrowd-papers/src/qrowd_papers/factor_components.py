@@ -150,7 +150,7 @@ def judgment_components(
     names, levels = assessor_factors(judgments.assessors, factors or ONE_FACTOR)
     panel = on_one_scale(judgments, combine_scales, "rescaled").panel(repeats=repeats)
     is_judged = ~np.isnan(panel.values).all(axis=1)
-    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))[is_judged]
+    topic = panel.pool.topic[is_judged]
     table = _table(panel.values[is_judged], levels)
     sampling = (n_resamples, confidence, rng)
     return _components(table, ("document",), names, topic, "judgments", "document", *sampling)

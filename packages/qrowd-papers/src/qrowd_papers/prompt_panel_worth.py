@@ -211,7 +211,7 @@ def _grades(panel: PromptPanel) -> tuple[Floats, Floats, NDArray[np.int64]]:
     judged = concatenate_judgments([panel.reference, panel.judgments]).panel()
     values = judged.values
     rows = ~np.isnan(values[:, 0])
-    topic = np.repeat(np.arange(len(judged.pool.topics)), np.diff(judged.pool.starts))
+    topic = judged.pool.topic
     return values[rows, 1:], values[rows, 0], topic[rows]
 
 

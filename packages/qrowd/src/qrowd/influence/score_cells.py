@@ -210,7 +210,7 @@ def cells_of(
         pool.topics,
         panel.assessors,
         tuple(pool.documents[d] for d in pool.document),
-        np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts)),
+        pool.topic,
         values,
         level,
         lowest,

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from qrowd.errors import FileError
 
@@ -120,7 +120,7 @@ class Model(Protocol):
 
 CHARACTERS_PER_TOKEN = 4  # a usual figure for English; other languages and scripts have fewer
 ANSWER_TOKENS = 256  # expected of an answer whose request states no limit
-MOST_TOKENS = 10**7  # of one request; a server that counts more, or less than none, is not believed
+MOST_TOKENS = 10_000_000  # of one request; a server that counts more, or less than none, is not believed
 
 
 @dataclass(frozen=True)
@@ -251,9 +251,9 @@ def _characters(request: Request) -> int:
     return math.ceil(sum(len(message.content) for message in request.messages) / CHARACTERS_PER_TOKEN)
 
 
-def _price(path: str | PathLike[str], n: int, entry: object) -> Price:
+def _price(path: str | PathLike[str], n: int, entry: Any) -> Price:
     try:
-        price = Price(**entry)  # type: ignore[arg-type]
+        price = Price(**entry)
     except TypeError:  # other keys, or no table
         price = Price("", "", -1, -1)
     numbers = (price.input, price.output, price.batch)

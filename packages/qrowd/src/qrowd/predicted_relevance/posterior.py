@@ -57,13 +57,7 @@ class PosteriorRelevance(Result):
 
     def _columns(self) -> dict[str, Any]:
         """One row per document."""
-        topic = np.repeat(np.arange(len(self.pool.topics)), np.diff(self.pool.starts))
-        return {
-            "topic": np.array(self.pool.topics, object)[topic],
-            "document": np.array(self.pool.documents, object)[self.pool.document],
-            "probability": self.probability,
-            "n": self.n,
-        }
+        return {**self.pool.labels(), "probability": self.probability, "n": self.n}
 
 
 def posterior_relevance(

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from qrowd.comparison.p_values import benjamini_yekutieli
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError, check_choice
 from qrowd.kernels.arrays import Floats, Ints
+from qrowd.kernels.max_t import without_skewness
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.labels import Selection, plural
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
-from qrowd.model.panel import Pool
 from qrowd.model.result import Result
 from qrowd.model.scales import Scale
 from qrowd.replacement.assessor_bias import selected_assessors
@@ -78,8 +78,8 @@ def topics_t(n: Floats, total: Floats, squares: Floats, limit: float) -> tuple[F
         variance = (apart**2).sum(axis=-1) / n_topics
         skewness = (apart**3).sum(axis=-1) / n_topics / variance**1.5
         t = (mean - limit) / np.sqrt(variance)
-        t = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / (6 * n_topics)
-        t = np.sqrt(n_topics - 1) * t
+        root = np.sqrt(n_topics)
+        t = np.sqrt(n_topics - 1) / root * without_skewness(root * t, skewness / root)
         freedom = documents**2 / (n**2).sum(axis=-1) - 1
         p = stdtr(freedom, t)
     alike = variance < ROUNDING
@@ -223,7 +223,7 @@ def alternative_annotator_test(
     panel = together.panel(repeats=repeats)
     numbers = [panel.assessors.index(who) for who in names]
     table = panel.values[:, numbers]
-    topic = _topics(panel.pool)
+    topic = panel.pool.topic
     models = panel.values[:, panel.assessors.index(model)]
     counts = _counts(table, models, topic, _kind(closeness, shared), shared.maximum)
     if not counts.n.any():
@@ -362,11 +362,6 @@ def _counts(judgments: Floats, model: Floats, topic: Ints, kind: Closeness, maxi
             for of in (np.ones(assessor.size), model_wins, assessor_wins, (assessor_wins - model_wins) ** 2)
         )
     )
-
-
-def _topics(pool: Pool) -> Ints:
-    """(pairs,) the topic of every pooled document."""
-    return np.repeat(np.arange(len(pool.topics)), np.diff(pool.starts))
 
 
 def _apart(value: Floats, other: Floats, kind: Closeness) -> Floats:

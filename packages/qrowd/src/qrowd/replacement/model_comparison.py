@@ -257,7 +257,7 @@ def _kappas_without(judgments: Judgments, model: str, weights: Weights | None, r
     values = np.unique(panel.values[~np.isnan(panel.values)])
     code = np.searchsorted(np.append(values, np.nan), panel.values)
     of_model = panel.assessors.index(model)
-    topic = np.repeat(np.arange(len(panel.pool.topics)), np.diff(panel.pool.starts))
+    topic = panel.pool.topic
     counts = np.zeros((len(panel.assessors), topic.max() + 1, values.size + 1, values.size + 1))
     for a, of_assessor in enumerate(counts):
         np.add.at(of_assessor, (topic, code[:, a], code[:, of_model]), 1)

@@ -46,13 +46,13 @@ def adjudicate(
     if not graded:
         raise ArgumentError(f"{campaign}: it collects {', '.join(arms.values())}; final answers are grades")
     arm = only_arm(row.name, graded)
-    has_topic = materials.topic_of(connection, row.id, topic) is not None
-    if not has_topic or materials.document_of(connection, row.id, document) is None:
+    if None in (materials.topic_of(connection, row.id, topic), materials.document_of(connection, row.id, document)):
         raise ArgumentError(f"the campaign {row.name} has no document {document[:80]!r} of a topic {topic[:80]!r}")
     text, reason, value = text.strip(), reason.strip(), None
     place = topic, document, arm
     if text:
-        settings: GradesSettings = read_settings(row).arms[arm].settings  # type: ignore[assignment]
+        settings = read_settings(row).arms[arm].settings
+        assert isinstance(settings, GradesSettings)  # says the arm's protocol
         try:
             value = parse_grade(text, settings.labels)
         except Refusal as error:
