@@ -1,6 +1,9 @@
 """`qrowd compare`."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -124,3 +127,75 @@ def test_kinship_that_matches_nothing_is_one_line(qrowd, panel, text, expected):
     assert outcome.status == 2
     assert expected in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+# ---- a gate for continuous integration
+
+
+@pytest.mark.parametrize(
+    ("condition", "status", "outcome"),
+    [
+        ("hybrid<=bm25", 0, "Passes: hybrid<=bm25 is excluded; hybrid minus bm25 is +"),
+        ("bm25 <= hybrid", 1, "Fails: bm25 <= hybrid is not excluded; bm25 minus hybrid is -"),
+        ("bm25<hybrid", 1, "Fails: bm25<hybrid is shown; "),
+        ("hybrid<splade", 0, "Passes: hybrid<splade is not shown; "),
+        ("splade<hybrid", 0, "Passes: splade<hybrid is not shown; "),
+        ("hybrid<=splade", 1, "Fails: hybrid<=splade is not excluded; "),
+        ("hybrid<=splade-0.1", 0, "Passes: hybrid<=splade-0.1 is excluded; "),
+        ("bm25<hybrid - .09", 0, "Passes: bm25<hybrid - .09 is not shown; "),
+        ("bm25+rm3<=bm25 - 1", 0, "Passes: bm25+rm3<=bm25 - 1 is excluded; "),
+    ],
+)
+def test_the_exit_status_says_whether_a_condition_holds(qrowd, panel, condition, status, outcome):
+    printed = qrowd("compare", *panel, "--fail-if", condition)
+    assert (printed.status, printed.err) == (status, "")
+    assert printed.out.startswith(outcome)
+    systems = condition.replace(" ", "").replace("=", "").split("-")[0].split("<")
+    same = qrowd("compare", *panel, "--systems", *systems).out
+    assert printed.out.partition(". ")[2] == same
+
+
+def test_a_condition_that_holds_by_one_of_several_measures_fails_the_test(qrowd, panel, tmp_path):
+    options = ["-m", "nDCG@10", "RR", "--fail-if", "bm25<=tf-idf", "-o", "c.json"]
+    assert qrowd("compare", *panel, *options).status == 1
+    written = json.loads((tmp_path / "c.json").read_text())
+    intervals = [row for row in written["intervals"] if row["method"] == "satterthwaite"]
+    assert [row["measure"] for row in intervals if row["low"] <= 0] == written["fail_if"]["holds_by"] == ["RR"]
+
+
+def test_the_condition_is_about_the_intervals_at_the_confidence_that_is_asked_for(qrowd, panel):
+    assert qrowd("compare", *panel, "--fail-if", "hybrid<=bm25-0.04", "--confidence", "0.99999").status == 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("hybrid", "--fail-if hybrid: expected 'A<=B' or 'A<B' with two systems, as in 'new<=old'"),
+        ("hybrid>bm25", "--fail-if 'hybrid>bm25': expected"),
+        ("hybrid<=bm52", "system 'bm52' is not among the systems; did you mean 'bm25'?"),
+        ("hybrid<=hybrid", "are the same; name two"),
+        ("hybrid<=splade", "--fail-if 'hybrid<=splade': it names the systems to compare; leave out systems"),
+    ],
+)
+def test_a_condition_that_means_nothing_has_exit_status_2(qrowd, panel, condition, message):
+    other = ["--systems", "hybrid", "bm25"] if "splade" in condition else []
+    printed = qrowd("compare", *panel, "--fail-if", condition, *other)
+    assert (printed.status, printed.out) == (2, "")
+    assert message in printed.err
+
+
+def test_one_topic_says_nothing_of_a_condition(qrowd, tmp_path):
+    (tmp_path / "a.run").write_text("t Q0 d 1 2 a\n")
+    (tmp_path / "b.run").write_text("t Q0 e 1 2 b\n")
+    (tmp_path / "ann.qrels").write_text("t 0 d 1\nt 0 e 0\n")
+    printed = qrowd("compare", "--runs", "a.run", "b.run", "--judgments", "ann.qrels", "--fail-if", "a<b")
+    assert printed.status == 2
+    assert "a and b share fewer than two topics with a score by nDCG@10" in printed.err
+
+
+def test_a_reader_who_goes_away_does_not_turn_a_failure_into_a_success(panel, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "qrowd", "compare", *map(str, panel), "--fail-if", "bm25<hybrid"]
+    assert subprocess.run(words, stdout=writing, cwd=tmp_path, check=False).returncode == 1
+    os.close(writing)

@@ -13,7 +13,7 @@ from qrowd.cli.inputs import (
     RunsAndJudgments,
 )
 from qrowd.cli.library import command
-from qrowd.cli.output import PredictionOutput, QrelsOutput, ResultOutput, SystemsOutput, TableOutput
+from qrowd.cli.output import GatedOutput, PredictionOutput, QrelsOutput, ResultOutput, SystemsOutput, TableOutput
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ RANDOM = "comparing with random assessors"
 AWARE = ("ties", "score_dtype", "unjudged", "missing", "min_coverage", "repeats", "grades", "duplicates")
 COMMANDS: Mapping[str, LibraryCommand] = {
     "evaluate": LibraryCommand("evaluation", "evaluation_of", EvaluationInputs, SystemsOutput, "scoring"),
-    "compare": LibraryCommand("comparison", "compare", RunsAndJudgments, SystemsOutput, "scoring"),
+    "compare": LibraryCommand("comparison", "compare", RunsAndJudgments, GatedOutput, "scoring"),
     "table": LibraryCommand("paper_table", "systems_table", RunsAndJudgments, TableOutput, "scoring"),
     "aware": LibraryCommand("aware", "aware_of", RunsAndJudgments, SystemsOutput, RANDOM, AWARE),
     "predict": LibraryCommand(

@@ -179,6 +179,7 @@ def run() -> None:
     # Blocks of work run in threads already; threads within a product of small matrices would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     written = "no output was written"
+    status = 0
     gc.set_threshold(100_000, 50, 50)  # what is imported stays: looking through it again and again finds no garbage
     try:
         status = app(sys.argv[1:], prog_name="qrowd", standalone_mode=False)
@@ -198,7 +199,6 @@ def run() -> None:
         if not isinstance(end if isinstance(end, OSError) else end.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
     if status == INTERRUPTED:
         # At once: an ordinary exit would wait for threads, and one may be reading from a pipe that never ends.
         print(f"qrowd: interrupted; {written}", file=sys.stderr, flush=True)

@@ -483,10 +483,10 @@ class Sampling:
 # ---------------------------------------------------------------------- options of functions of the library
 
 
-def measures_by_default(default: tuple[str, ...] | None) -> Any:
+def measures_by_default(default: str | tuple[str, ...] | None) -> Any:
     """The option for measures of a function that has these by default."""
-    shown = "nDCG@10, of preferences ppref@10" if default is None else " ".join(default)
-    return Annotated[list[str] | None, measures(show_default=shown)]
+    shown = default or "nDCG@10, of preferences ppref@10"
+    return Annotated[list[str] | None, measures(show_default=shown if isinstance(shown, str) else " ".join(shown))]
 
 
 FROM_FUNCTION = object()

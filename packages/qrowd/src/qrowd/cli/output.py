@@ -206,6 +206,19 @@ class SystemsOutput:
 
 
 @dataclass(frozen=True)
+class GatedOutput(SystemsOutput):
+    """Where a result is written; a condition that holds becomes exit status 1, even if nobody reads the output."""
+
+    def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
+        """Show the result, write it, and end with status 1 if its condition holds."""
+        try:
+            super().deliver(result, arguments)
+        finally:
+            if result.gate is not None and result.gate.holds_by:
+                raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
 class PredictionOutput(SystemsOutput):
     """Where the judgments with predicted relevance are written, and how systems are shown."""
 

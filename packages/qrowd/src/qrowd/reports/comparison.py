@@ -29,6 +29,7 @@ from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
+from qrowd.reports.gate import Condition, Gate, gate
 from qrowd.reports.kinship_tables import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
@@ -188,7 +189,7 @@ class Comparison(Reported):
 
     sentence : which system has the highest mean, which may be the best, and for how many assessors. measures : one
     part each. choices, conventions : the options in force. notes : one for each that mattered. scores : of all
-    assessors, or of the reference.
+    assessors, or of the reference. gate : whether the condition of `fail_if` holds; None without one.
     """
 
     sentence: str
@@ -197,6 +198,7 @@ class Comparison(Reported):
     notes: tuple[Note, ...]
     conventions: dict[str, Any]
     scores: Scores
+    gate: Gate | None = None
 
     def _tables(self) -> Tables:
         """One row per measure and assessor, or system; of the two systems asked about per assessor, or interval.
@@ -218,7 +220,7 @@ class Comparison(Reported):
     def _content(self) -> dict[str, Any]:
         best = {part.measure: part.ranks.may_be_best if part.ranks else None for part in self.measures}
         about = {"choices": asdict(self.choices), "conventions": self.conventions, "may_be_best": best}
-        return {**about, **self.records()}
+        return {**about, **self.records(), "fail_if": self.gate and asdict(self.gate)}
 
 
 def compare(
@@ -230,6 +232,7 @@ def compare(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    fail_if: str | None = None,
     related: Mapping[str, Selection] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 10_000,
@@ -245,6 +248,8 @@ def compare(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
     systems : two systems to compare in detail.
+    fail_if : condition on two systems, as in "new<=old" (new is not shown to be better), "new<old" (new is shown to be
+        worse) or, with a margin, "new<=old-0.01"; on the command line the exit status is 1 if it holds by any measure.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
         scores by a system's relatives change in the ranking by all assessors.
     confidence : of all intervals; systems with p below 1 - confidence are significantly different.
@@ -263,7 +268,13 @@ def compare(
     choices = Choices(confidence, n_resamples, seed_of(rng))
     scores = evaluate(runs, judgments, measures, conventions=conventions, progress=progress)
     return compare_scores(
-        scores, baseline=baseline, reference=reference, systems=systems, related=related, choices=choices
+        scores,
+        baseline=baseline,
+        reference=reference,
+        systems=systems,
+        fail_if=fail_if,
+        related=related,
+        choices=choices,
     )
 
 
@@ -273,6 +284,7 @@ def compare_scores(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    fail_if: str | None = None,
     related: Mapping[str, Selection] | None = None,
     choices: Choices = Choices(),
 ) -> Comparison:
@@ -280,6 +292,12 @@ def compare_scores(
     labelled = scores_of(scores)
     if reference is not None:
         number_of(reference, labelled.assessors, "assessor")
+    condition = None
+    if fail_if is not None:
+        condition = Condition.parse(fail_if, labelled.systems)
+        if systems is not None:
+            raise ArgumentError("it names the systems to compare; leave out systems", "fail_if", fail_if)
+        systems = condition.first, condition.second
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
     if len(labelled.systems) < 2:
@@ -292,7 +310,11 @@ def compare_scores(
     related_sentence = "" if parts[0].kinship is None else f" {kinship_sentence(parts[0].kinship)}"
     sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
-    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose)
+    decided = None
+    if condition is not None:
+        decided = gate(condition, {part.measure: part.intervals for part in parts})
+        sentence = f"{decided.sentence} {sentence}"
+    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose, decided)
 
 
 # ---------------------------------------------------------------------- computing
