@@ -9,6 +9,9 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 BIN := .venv/bin
 KERNELS := packages/qrowd/build_kernels.py packages/qrowd/hatch_build.py $(wildcard packages/qrowd/src/qrowd/kernels/*.py)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# uv downloads and unpacks several packages at once; where it cannot be had, or does not know the index, pip installs.
+install = { [ -x $(BIN)/uv ] || $(PIP) install uv 2>/dev/null; } \
+	&& $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(PIP) install $(1)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,25 +82,25 @@ clean: ## remove what the other targets made
 # A stamp says what .venv holds; it is older than pyproject.toml when that is no longer true.
 .venv/.runtime: $(wildcard packages/*/pyproject.toml) $(KERNELS) | $(BIN)/pip .venv/.compiler
 	@echo "Installing qrowd into .venv and compiling its kernels ..."
-	@$(PIP) install --editable packages/qrowd
+	@$(call install,--editable packages/qrowd)
 	@touch $@
 
 .venv/.dev: .venv/.runtime
 	@echo "Installing the tools of development into .venv ..."
-	@$(PIP) install --editable 'packages/qrowd[dev]' --editable 'packages/qrowd-server[test]' --editable packages/qrowd-papers
+	@$(call install,--editable 'packages/qrowd[dev]' --editable 'packages/qrowd-server[test]' --editable packages/qrowd-papers)
 	@touch $@
 
 .venv/.server: .venv/.runtime
 	@echo "Installing what the judging server needs ..."
-	@$(PIP) install --editable packages/qrowd --editable packages/qrowd-server
+	@$(call install,--editable packages/qrowd --editable packages/qrowd-server)
 	@touch $@
 
 .venv/.site: .venv/.runtime
-	@$(PIP) install --editable 'packages/qrowd[site]'
+	@$(call install,--editable 'packages/qrowd[site]')
 	@touch $@
 
 .venv/.bench: .venv/.dev
-	@$(PIP) install --editable 'packages/qrowd[bench]'
+	@$(call install,--editable 'packages/qrowd[bench]')
 	@touch $@
 
 # Without qrowd itself, which the check compiles in environments of its own.
