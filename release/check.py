@@ -1,8 +1,9 @@
 """`make release-check`: build the release, and use it in empty environments. Everything it makes stands in dist/.
 
-All is built from one copy of the working tree. Two sdists from two folders, and two wheels of the oldest Python, are
-equal byte by byte. Each Python from 3.11 to 3.14 that is on this machine builds its wheel from the sdist and installs
-it alone, the oldest also with each extra, with all, and with the lowest versions of what they need.
+All three distributions are built from one copy of the working tree, the wheels from the sdists. Two sdists from two
+folders, and two wheels, are equal byte by byte. Each Python from 3.11 to 3.14 that is on this machine installs qrowd
+alone, the oldest also with each extra, with all, with the other distributions, and with the lowest versions of what it
+needs.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
+PACKAGES = ROOT / "packages"
+DISTRIBUTIONS = ("qrowd", "qrowd-server", "qrowd-papers")
 PROBE = ROOT / "release" / "probe.py"
+PROJECT = tomllib.loads((PACKAGES / "qrowd" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = ("dask", "excel", "irds", "judge", "plots", "report", "tables")
 BIN = Path(sys.executable).parent
+Words: TypeAlias = tuple[object, ...]  # of a command
 LICENCES = """
 import importlib.metadata as m, json
 print(json.dumps({d.metadata["Name"]: [d.version, d.metadata.get("License-Expression") or "; ".join(
@@ -75,25 +81,33 @@ def build(kind: str, source: Path, python: Path, folder: Path, when: str) -> Pat
     return made
 
 
-def check_equal(first: Path, second: Path) -> None:
-    """Two builds are equal byte by byte."""
-    if first.read_bytes() != second.read_bytes():
-        sys.exit(f"failed: two builds of {first.name} differ")
-    print(f"{first.name}: two builds are equal", flush=True)
+def build_twice(name: str, python: Path, work: Path, when: str) -> tuple[Path, Path]:
+    """The sdist and the wheel of a distribution in dist/; each was built twice, and the two are equal byte by byte."""
+    sdist = build("sdist", work / "source" / "packages" / name, python, work / name / "sdist", when)
+    again = build("sdist", work / "copy" / "elsewhere" / "packages" / name, python, work / name / "sdist 2", when)
+    wheel = build("wheel", sdist, python, work / name / "wheel", when)
+    for first, second in ((sdist, again), (wheel, build("wheel", sdist, python, work / name / "wheel 2", when))):
+        if first.read_bytes() != second.read_bytes():
+            sys.exit(f"failed: two builds of {first.name} differ")
+    check_contents(name, wheel)
+    return Path(shutil.copy(sdist, DIST)), Path(shutil.copy(wheel, DIST))
 
 
-def check_contents(wheel: Path) -> None:
-    """The wheel holds the package, its compiled kernels and nothing else."""
-    if wheel.name.endswith("-any.whl"):
-        sys.exit(f"failed: {wheel.name} claims to be pure Python")
+def check_contents(name: str, wheel: Path) -> None:
+    """The wheel holds the package and nothing else; that of qrowd a library for all Pythons of a platform."""
+    if not re.search("-py3-none-(?!any)" if name == "qrowd" else "-py3-none-any", wheel.name):
+        sys.exit(f"failed: {wheel.name} is of another kind")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+    package = name.replace("-", "_")
     strange = [
-        n for n in names if not re.match(r"qrowd(-[\d.]+\.dist-info)?/", n) or re.search(r"__pycache__|\.key$", n)
+        n
+        for n in names
+        if not re.match(rf"{package}(-[\d.]+\w*\.dist-info)?/", n) or re.search(r"__pycache__|\.[ch]$", n)
     ]
     kernels = [n for n in names if n.startswith("qrowd/kernels/native/")]
-    if strange or not kernels or "qrowd/py.typed" not in names:
-        sys.exit(f"failed: {wheel.name} holds {strange} and {len(kernels)} compiled modules")
+    if strange or len(kernels) != (name == "qrowd"):
+        sys.exit(f"failed: {wheel.name} holds {strange} and {len(kernels)} compiled libraries")
 
 
 def environment(folder: Path, python: Path, *words: object) -> tuple[Path, float]:
@@ -110,14 +124,14 @@ def size(folder: Path) -> int:
     return round(sum(p.stat().st_size for p in folder.rglob("*") if p.is_file() and not p.is_symlink()) / 1e6)
 
 
-def try_installed(wheel: Path, version: str, python: Path, extras: tuple[str, ...], work: Path) -> None:
-    """Install the wheel with these extras in an empty environment and use all that it promises there."""
+def try_installed(what: str, version: str, python: Path, packages: Sequence[object], work: Path, *uses: Words) -> None:
+    """Install the packages in an empty environment, show megabytes and seconds, and use what they promise there."""
     folder = work / "environment"
-    inside, seconds = environment(folder, python, f"{wheel}[{','.join(extras)}]" if extras else wheel)
-    text = "all" if extras == EXTRAS else ", ".join(extras) or "none"
-    print(f"{version:7} {text:9} {size(folder):5} {seconds:8.1f}", flush=True)
-    call(inside, "-P", PROBE, *extras, folder=work)
-    if extras == EXTRAS:
+    inside, seconds = environment(folder, python, *packages)
+    print(f"{version:7} {what:12} {size(folder):5} {seconds:8.1f}", flush=True)
+    for words in uses:
+        call(inside, "-P", *words, folder=work)
+    if what == "all":
         write_dependencies(inside)
     shutil.rmtree(folder)
 
@@ -127,24 +141,22 @@ def write_dependencies(inside: Path) -> None:
     licences = json.loads(call(inside, "-c", LICENCES))
     lines = [f"{name}\t{version}\t{licence}" for name, (version, licence) in sorted(licences.items())]
     (DIST / "licences.tsv").write_text("package\tversion\tlicence\n" + "\n".join(lines) + "\n")
-    call(BIN / "cyclonedx-py", "environment", inside, "--pyproject", ROOT / "pyproject.toml",
+    call(BIN / "cyclonedx-py", "environment", inside, "--pyproject", PACKAGES / "qrowd" / "pyproject.toml",
          "--of", "JSON", "-o", DIST / "sbom.cdx.json")  # fmt: skip
 
 
-def try_lowest(wheel: Path, python: Path, sdist: Path, work: Path) -> None:
-    """Use the wheel, and run quick tests of the sdist, with the lowest versions of what it needs."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    optional = [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+def try_lowest(wheels: Sequence[Path], python: Path, work: Path) -> None:
+    """Use the wheel, and run quick tests, with the lowest versions of what it needs."""
+    optional = [one for extra in EXTRAS for one in PROJECT["optional-dependencies"][extra]]
     # What the wheel needs is named anew, since only what is named is taken at its lowest version.
-    needs = [*project["dependencies"], *optional]
-    inside, _ = environment(work / "low", python, "--resolution", "lowest-direct", wheel, *needs)
+    needs = [*PROJECT["dependencies"], *optional]
+    inside, _ = environment(work / "low", python, "--resolution", "lowest-direct", *wheels, *needs)
     call(inside, "-P", PROBE, *EXTRAS, folder=work)
     call(BIN / "uv", "pip", "install", "--quiet", "--python", inside, "pytest", "hypothesis", "polars")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(work / "unpacked", filter="data")
-    (source,) = (work / "unpacked").iterdir()
-    shutil.rmtree(source / "packages" / "qrowd" / "src")  # the tests import what is installed
-    lines = call(inside, "-m", "pytest", "-q", "--quick", "-o", "filterwarnings=", *QUICK, folder=source).splitlines()
+    for name in DISTRIBUTIONS:  # the tests import what is installed
+        shutil.rmtree(work / "source" / "packages" / name / "src")
+    words = ("-P", "-m", "pytest", "-q", "--quick", "-o", "filterwarnings=", *QUICK)
+    lines = call(inside, *words, folder=work / "source").splitlines()
     print("lowest versions:", lines[-1])
 
 
@@ -158,25 +170,26 @@ def main() -> None:
         (oldest, python), *_ = by_version.items()
         shutil.copytree(ROOT, work / "source", ignore=shutil.ignore_patterns(*IGNORED))
         shutil.copytree(work / "source", work / "copy" / "elsewhere")
-        sdist = build("sdist", work / "source", python, DIST, when)
-        check_equal(sdist, build("sdist", work / "copy" / "elsewhere", python, work / "sdist", when))
-        wheels = {version: build("wheel", sdist, one, work / version, when) for version, one in by_version.items()}
-        check_equal(wheels[oldest], build("wheel", sdist, python, work / "again", when))
-        for wheel in wheels.values():
-            check_contents(wheel)
-            shutil.copy(wheel, DIST)
+        built = {name: build_twice(name, python, work, when) for name in DISTRIBUTIONS}
         for path in sorted(DIST.iterdir()):
             print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}  {path.stat().st_size / 1e6:.1f} MB")
         print(call(BIN / "twine", "check", "--strict", *DIST.iterdir()).strip())
-        print("python  extras      MB  seconds")
+        core, server, papers = (wheel for _, wheel in built.values())
+        print("python  installed       MB  seconds")
         for version, one in by_version.items():
-            try_installed(wheels[version], version, one, (), work)
-        for extras in (*((extra,) for extra in EXTRAS), EXTRAS):
-            try_installed(wheels[oldest], oldest, python, extras, work)
-        text = call(BIN / "uvx", "--python", python, "--from", wheels[oldest], "qrowd", "demo", folder=work)
+            try_installed("qrowd", version, one, [core], work, (PROBE,))
+        for extra in EXTRAS:
+            try_installed(extra, oldest, python, [f"{core}[{extra}]"], work, (PROBE, extra))
+        try_installed("all", oldest, python, [f"{core}[{','.join(EXTRAS)}]"], work, (PROBE, *EXTRAS))
+        campaign = [
+            ("-m", "qrowd", "campaign", *words) for words in (("init", "pilot"), ("create", "pilot", "--check"))
+        ]
+        try_installed("server", oldest, python, [core, server], work, *campaign)
+        try_installed("papers", oldest, python, [core, papers], work, ("-m", "qrowd", "study", "recompute"))
+        text = call(BIN / "uvx", "--python", python, "--from", core, "qrowd", "demo", folder=work)
         print("uvx qrowd demo:", next(line for line in text.splitlines() if line.startswith("By "))[:80])
-        try_lowest(wheels[oldest], python, sdist, work)
-    print("release", tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"], "is ready in dist/")
+        try_lowest([core, server], python, work)
+    print("release", PROJECT["version"], "is ready in dist/")
 
 
 if __name__ == "__main__":
