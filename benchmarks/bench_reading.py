@@ -12,7 +12,7 @@ from side_by_side import cpu_seconds, data, finish, median_ratio, promise
 
 import qrowd
 from qrowd.files import read_bytes
-from qrowd.reports.inspection import inspect
+from qrowd.reports.inspection import Settings, inspect
 
 dl21 = data("dl21")
 paths = sorted((dl21 / "runs").glob("*.gz"))
@@ -33,8 +33,8 @@ def ours() -> None:
 
 
 def check() -> None:
-    inspection = inspect([*map(str, paths), str(qrels)])
-    list(inspection.tables())
+    inspection = inspect([*map(str, paths), str(qrels)], Settings())
+    list(inspection.contents())
     inspection.remarks()
 
 

@@ -511,9 +511,7 @@ def test_the_judges_of_dl21_are_read_as_untidy_as_they_are(dl21):
     counts = per_assessor(judgments)
     assert counts["umbrela-llama32"] == 43_312
     assert {n for name, n in counts.items() if name.startswith("nuggets")} == {8_956}
-    assert dict(zip(judgments.assessors, judgments.repeats_by_assessor().tolist(), strict=True)) == {
-        name: 43_312 - 10_828 if name == "umbrela-llama32" else 0 for name in counts
-    }
+    assert judgments.n_repeats() == 43_312 - 10_828
     assert per_assessor(judgments.single())["umbrela-llama32"] == 10_828
 
     fractional = {

@@ -46,14 +46,3 @@ def test_an_ending_that_stands_for_no_format_is_refused_also_for_standard_output
 def test_judgments_and_exports_are_named_too(qrowd, folder):
     outcome = qrowd("aggregate", "--judgments", "panel/judges", "--method", "median", "--qrels", "m.qrels")
     assert outcome.err == "wrote m.qrels\n"
-
-
-def test_what_is_checked_is_written_too(qrowd, folder, tmp_path):
-    (tmp_path / "bad.qrels").write_text("q1 0 d1 1\nq1 0\n")
-    outcome = qrowd("check", "panel/judges", "bad.qrels", "-o", "-.md")
-    assert outcome.status == 2
-    assert outcome.out.startswith("1 mistake found\n")
-    assert "| ann |" in outcome.out
-    assert "- mistake: bad.qrels, line 2: " in outcome.out
-    assert qrowd("check", "panel/judges", "-o", "x.csv").err == "wrote x.csv\n"
-    assert "assessor" in (tmp_path / "x.csv").read_text().splitlines()[0]

@@ -152,11 +152,7 @@ def test_of_repeats_the_first_last_or_mean_stays(rows, ordered, repeats):
 @given(worlds)
 def test_repeats_are_counted_by_assessor_and_refused_on_request(rows):
     judgments = made(rows)
-    repeats = defaultdict(int)
-    for (_, _, assessor), group in grouped(rows, False, 0, 1, 2).items():
-        repeats[assessor] += len(group) - 1
-    assert dict(zip(judgments.assessors, judgments.repeats_by_assessor().tolist(), strict=True)) == repeats
-    assert judgments.n_repeats() == sum(repeats.values())
+    assert judgments.n_repeats() == sum(len(group) - 1 for group in grouped(rows, False, 0, 1, 2).values())
     if judgments.n_repeats():
         with pytest.raises(
             InputError, match=rf"judged more than once \({judgments.n_repeats()} repeated judgments in all"

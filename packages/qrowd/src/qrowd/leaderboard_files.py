@@ -12,6 +12,7 @@ The topic `all` holds a summary: it is left out where there are other topics.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
@@ -25,12 +26,17 @@ from qrowd.model.scores import DIMENSIONS, Scores
 
 LeaderboardFormat = Literal["auto", "trec_eval", "tot", "ir_measures", "ranking", "jsonl"]
 ALL = "all"
-FIELDS: dict[str, tuple[str, ...]] = {
+FIELDS: dict[LeaderboardFormat, tuple[str, ...]] = {
     "trec_eval": ("measure", "topic", "value"),
     "tot": ("system", "measure", "topic", "value"),
     "ir_measures": ("system", "topic", "measure", "value"),
     "ranking": ("topic", "Q0", "system", "rank", "value", "measure"),
 }
+MEASURE = re.compile(
+    r"(n?dcg|map|ap|mrr|rr|recip_rank|recall|success|err|rbp|bpref|judged|rprec|alpha_ndcg|num_q|num_ret|num_rel|gm_map"
+    r"|runid|iprec\w*|set_\w+|infap|(p|r|recall|success|ndcg_cut|map_cut)_\d+|(p|r)@\d+)([@(].*)?",
+    re.IGNORECASE,
+)  # names that no document and no tag of a run has
 KEYS = {"system": "run_id", "topic": "topic_id", "measure": "measure", "value": "value"}
 
 
@@ -74,8 +80,22 @@ def parse_leaderboard(
         yield Entry(str(cells["measure"]), who, str(cells["topic"]), str(cells.get("system", file)), value)
 
 
+def leaderboard_format(text: bytes, name: str) -> LeaderboardFormat | None:
+    """The format of a leaderboard, recognised by its keys, its file's name, or names of measures in the first line."""
+    first = text[:10_000].decode("utf-8-sig", "replace").split("\n", 1)[0]
+    if first.startswith("{"):
+        return "jsonl" if all(f'"{key}"' in first for key in KEYS.values()) else None
+    cells = first.split()
+    formats = [format for format, fields in FIELDS.items() if len(fields) == len(cells)]
+    measured = [format for format in formats if MEASURE.fullmatch(cells[FIELDS[format].index("measure")])]
+    by_name = formats if re.search(r"\.(eval|tot)\b|leaderboard", name) else []
+    return next(iter(measured or by_name), None)
+
+
 def _format_of(first: str, name: str) -> LeaderboardFormat:
     """The format of a file with this first line."""
+    if (format := leaderboard_format(first.encode(), name)) is not None:
+        return format
     n = len(first.split())
     formats: dict[int, LeaderboardFormat] = {3: "trec_eval", 6: "ranking"}
     if first.lstrip().startswith("{"):

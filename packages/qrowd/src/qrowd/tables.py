@@ -229,7 +229,7 @@ def split_cells(text: bytes, separator: str, n_columns: int) -> list[Cells] | No
 def _separated(text: str, name: str) -> Table:
     """CSV, TSV or cells between blanks: whichever separates the column names."""
     rows = _cells(text, name)
-    line, header = next(rows)
+    line, header = next(rows, (1, []))
     header = [column.strip() for column in header]
     _check_headers(header, name, line)
     lines: list[int] = []

@@ -10,11 +10,12 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from qrowd import tables
 from qrowd.errors import FileError
-from qrowd.model.headers import header_key
+from qrowd.model.headers import JUDGMENT_COLUMNS, header_key, is_called
+from qrowd.readers.tool_exports import first_record
 
 Row = tuple[int, dict[str, Any]]
 
@@ -33,6 +34,9 @@ DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",), 
 OTHER_NAMES = (*chain(*TOPIC_TEXTS.values(), *DOCUMENT_TEXTS.values()), "html")
 FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
+NOT_OF_TEXTS = (*JUDGMENT_COLUMNS["value"], *JUDGMENT_COLUMNS["assessor"], "preferred", "run_id", "nuggets", "rank")
+
+HEAD = 100_000  # bytes of which it is seen what a file holds
 MAX_CELL = 1_000_000
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
@@ -64,6 +68,25 @@ def read_documents(content: bytes, name: str) -> Iterator[Row]:
         texts = {key: _first(row, columns, "") for key, columns in DOCUMENT_TEXTS.items()}
         html = _flag(_first(row, ("html",), False))
         yield line, {"label": _label(row, DOCUMENT, name, line), **texts, "html": html}
+
+
+def kind_of_texts(content: bytes, name: str) -> Literal["topics", "documents"] | None:
+    """What a file of texts seems to hold, by its beginning; None for a file of something else."""
+    start = content[:HEAD].rpartition(b"\n")[0] if len(content) > HEAD else content
+    first, is_table = start[:1000].partition(b"\n")[0].decode("utf-8-sig", "replace"), tables.is_table(start, name)
+    columns = first_record(start) or re.split("[,;\t]", first.replace('"', ""))
+    if is_table and is_called(columns, NOT_OF_TEXTS):
+        return None
+    kinds: tuple[Any, ...] = (("documents", read_documents), ("topics", read_topics))
+    of_documents = is_table or re.search("doc|passage|corpus|collection", name)
+    for kind, read in kinds if of_documents else reversed(kinds):
+        try:
+            row = next(read(start, name))[1]
+        except (FileError, StopIteration):
+            continue
+        if " " in f"{row.get('title', '')} {row.get('text', '')}".strip():
+            return kind  # type: ignore[no-any-return]
+    return None
 
 
 def read_page(content: bytes, name: str, label: str) -> dict[str, Any]:

@@ -1,21 +1,30 @@
-"""`qrowd check`: what files contain."""
+"""`qrowd check`: what files contain, what is wrong, what can be asked of them, and how strong the answers would be."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qrowd.cli import input_files as reading
 from qrowd.cli import options
 from qrowd.cli.input_files import columns_named
-from qrowd.cli.output import Output, is_standard_output, name_with_ending, write_output
+from qrowd.cli.output import line_width
+
+if TYPE_CHECKING:
+    from qrowd.reports.inspection import Inspection
+    from qrowd.reports.questions import Asking
+
+WIDTH = 120  # letters of a line, where no terminal says how wide it is
+MISTAKES_SHOWN = 10
+REMARKS_SHOWN = 5
 
 
 def check(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="FILES", help="Files of runs, judgments and preferences, in any order.")
-    ],
+    paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files and folders of any kind, in any order.")],
     assessor: options.Assessor = "file",
     system: options.System = "file",
     format: options.Format = "auto",
@@ -23,36 +32,69 @@ def check(
     labels: reading.Labels = None,
     incomplete_rows: reading.IncompleteRows = "refuse",
     identical_rows: reading.IdenticalRows = "keep",
-    output: Output = None,
 ) -> None:
-    """Show what files contain, how they are read, and the mistakes in them."""
-    from qrowd.cli.output import say, show_table
+    """Show what files contain, what is wrong with them, and what can be asked of them, with the commands to paste."""
     from qrowd.cli.progress import progress
-    from qrowd.reports.document import render
-    from qrowd.reports.inspection import inspect
+    from qrowd.reports.inspection import Settings, inspect
+    from qrowd.reports.questions import Asking
 
+    settings = Settings(
+        assessor, system, format, columns_named(columns), labels, incomplete_rows, identical_rows,
+    )  # fmt: skip
     with progress("reading files") as advance:
-        inspection = inspect(
-            paths,
-            assessor=assessor,
-            system=system,
-            format=format,
-            columns=columns_named(columns),
-            labels=labels,
-            incomplete_rows=incomplete_rows,
-            identical_rows=identical_rows,
-            progress=advance,
-        )
-    if output is not None:
-        write_output(output, render(inspection.to_document(), name_with_ending(output)))
-        if is_standard_output(output):
-            raise typer.Exit(2 if inspection.mistakes else 0)
-    for table in inspection.tables():
-        show_table(table)
-    for remark in inspection.remarks():
-        say(remark)
-    for mistake in inspection.mistakes:
-        say(f"mistake: {mistake}", fg="red")
+        inspection = inspect(paths, settings, advance)
+    for line in screen(inspection, Asking(inspection), min(line_width() or WIDTH, WIDTH)):
+        typer.secho(line, bold=not line.startswith(" "))
     if inspection.mistakes:
         raise typer.Exit(2)
-    say("no mistakes found")
+
+
+def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
+    """The lines that are shown, of at most so many letters."""
+    contents = list(inspection.contents())
+    if contents:
+        yield "What the files hold"
+    for content in contents:
+        yield from wrapped(content, width)
+    yield "What is wrong" if inspection.mistakes else "No mistakes found"
+    for lines, most in ((inspection.mistakes, MISTAKES_SHOWN), (inspection.remarks(), REMARKS_SHOWN)):
+        for line in lines[:most]:
+            yield from wrapped(line, width)
+        if len(lines) > most:
+            yield f"  and {len(lines) - most:,} more"
+    for file in inspection.files:
+        if file.mistakes and file.how:
+            yield "  If these are the columns that are meant, read it by"
+            yield from pasteable(file.how, width)
+    if not contents:
+        return
+    yield "What can be asked"
+    for words, command in asking.questions():
+        if len(words) + len(command) + 4 <= width:
+            yield f"  {words}  {command}"
+        else:
+            yield f"  {words}"
+            yield from pasteable(command, width)
+    for refusal in asking.refusals():
+        yield from wrapped(refusal, width)
+    if strength := "; ".join(asking.strength()):
+        yield "How strong an answer would be"
+        yield from wrapped(strength, width)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A paragraph that is indented, its further lines more."""
+    return textwrap.wrap(
+        text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
+    )
+
+
+def pasteable(command: str, width: int) -> Iterator[str]:
+    """A command in lines that the shell joins."""
+    line = "   "
+    for word in map(shlex.quote, shlex.split(command)):
+        if len(line) + len(word) + 3 > width and line.strip():
+            yield f"{line} \\"
+            line = "     "
+        line += f" {word}"
+    yield line

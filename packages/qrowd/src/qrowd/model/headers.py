@@ -59,6 +59,14 @@ PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
 COLUMNS = {"judgments": JUDGMENT_COLUMNS, "preferences": PREFERENCE_COLUMNS, "runs": RUN_COLUMNS}
 Kind = Literal["judgments", "preferences", "runs"]
 
+LIKELY = {
+    "topic": "topic query question prompt keywords? search task turn",
+    "document": "document doc item passage url page article product result chunk segment asin sku answer response",
+    "assessor": "assessor rater annotator worker judge coder evaluator reviewer labell?er expert user username person",
+    "value": "value score grade label rating relevan(t|ce) stars vote verdict judge?ment usefulness",
+}
+"""Words in headers, as patterns, by which a column that has no usual name may be guessed, and is then proposed."""
+
 Names = Mapping[str, str | Sequence[str]]
 """{role: header}, or several headers of which a table has one."""
 
@@ -134,6 +142,23 @@ def roles_of(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]],
             )
         if matches:
             role_of[role] = matches[0]
+    return role_of
+
+
+def likely_columns(headers: Sequence[str]) -> dict[str, str]:
+    """{role: header} of a table of judgments in which usual names are missing, by the words in its headers.
+
+    >>> likely_columns(["question", "ItemURL", "rater_name", "stars"])
+    {'topic': 'question', 'document': 'ItemURL', 'assessor': 'rater_name', 'value': 'stars'}
+    """
+    role_of: dict[str, str] = {}
+    for role, words in LIKELY.items():
+        free = [header for header in headers if header not in role_of.values()]
+        exact = [header for header in free if is_called([header], JUDGMENT_COLUMNS[role])]
+        pattern = re.compile(rf"(?<![a-z])(?i:{words.replace(' ', '|')})s?(?![a-z])")
+        matches = exact or [header for header in free if pattern.search(header)]
+        if matches:
+            role_of[role] = next((header for header in matches if header_key(header).endswith("id")), matches[0])
     return role_of
 
 

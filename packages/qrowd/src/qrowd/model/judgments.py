@@ -242,11 +242,6 @@ class Judgments(Displayed):
         rows, again = repeated_rows(self.topic, self.document, self.assessor, len(self.documents), len(self.assessors))
         return rows if self.order is None else rows[np.lexsort((self.order[rows], np.cumsum(~again)))], again
 
-    def repeats_by_assessor(self) -> Ints:
-        """(assessors,) how many rows repeat an earlier judgment of the assessor on the same topic and document."""
-        rows, again = self._repeated
-        return np.bincount(self.assessor[rows[again]], minlength=len(self.assessors))
-
     def n_repeats(self) -> int:
         """How many rows repeat an earlier judgment of the same assessor on the same topic and document."""
         return int(self._repeated[1].sum())

@@ -24,7 +24,7 @@ from qrowd.comparison.generalizability import (
     variance_components,
 )
 from qrowd.comparison.power import POWER, DifferenceComponents, EqualCost, detectable_difference, topics_needed
-from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.evaluation import measure as parse
 from qrowd.kernels.arrays import Floats
@@ -257,12 +257,7 @@ def _pair_plan(
     goal = size if size is not None else nan if one.excludes_zero else abs(one.difference)
     n_topics = cheapest = None
     if goal > 0:
-        if one.mean_squares:
-            own = DifferenceComponents(one.v_topic, one.v_assessor, one.v_error)
-            at_hand = one.n_assessors
-        else:  # only topics are sampled, judged as they are now
-            own = DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False)
-            at_hand = 1
+        own, at_hand = _components_of(one)
         n_topics = topics_needed(own, goal, at_hand, power=power)
         if n_topics is None and own.crossed:
             more = range(at_hand + 1, MAX_ASSESSORS + 1)
@@ -271,6 +266,35 @@ def _pair_plan(
             cheapest = min(designs, key=lambda design: costs.of(*design), default=None)
     equal = topics_or_assessor(one, **costs.prices)
     return PairPlan(one, goal, n_topics, cheapest, equal)
+
+
+def _components_of(one: Difference) -> tuple[DifferenceComponents, int]:
+    """The components of a difference, and the number of assessors."""
+    if one.mean_squares:
+        return DifferenceComponents(one.v_topic, one.v_assessor, one.v_error), one.n_assessors
+    # only topics are sampled, judged as they are now
+    return DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False), 1
+
+
+def smallest_difference(scores: Scores) -> float:
+    """The true difference of two systems that is detected with the usual power, on average over all pairs of systems.
+
+    Of one assessor, it is that of the two systems that lead, on other topics with the same assessor. nan where neither
+    is known.
+    """
+    try:
+        components = variance_components(scores)
+    except QrowdError:
+        try:
+            one = difference_of(scores, *leading_pair(scores))
+        except QrowdError:
+            return nan
+        return detectable_difference(_components_of(one)[0], one.n_topics, 1)
+    return _smallest(components, components.n_topics, max(1, round(components.n_assessors)), POWER)
+
+
+def _smallest(components: VarianceComponents, n_topics: int, n_assessors: int, power: float) -> float:
+    return float(_detectable(components, d_study(components, [n_topics], [n_assessors]), power)[0])
 
 
 def _parts(components: VarianceComponents, study: DesignStudy) -> DifferenceComponents:
@@ -310,8 +334,7 @@ def _sentence(plan: Plan) -> str:
 
 
 def _detecting(plan: Plan, n_topics: int, n_assessors: int) -> str:
-    study = d_study(plan.components, [n_topics], [n_assessors])
-    size = float(_detectable(plan.components, study, plan.power)[0])
+    size = _smallest(plan.components, n_topics, n_assessors, plan.power)
     if np.isnan(size):
         return ""
     return f" and detect a difference of {number(size, 3)} between two systems with probability {plan.power:g}"

@@ -4,251 +4,293 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
-from qrowd.kernels.arrays import Floats
-from qrowd.model.alignment import align
+from qrowd.leaderboard_files import leaderboard_format
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.headers import COLUMNS, Kind
+from qrowd.model.headers import COLUMNS, Kind, likely_columns
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
-from qrowd.paths import check_names, named_files, shown
-from qrowd.reports.document import Document, Table
-from qrowd.reports.phrases import cells, count, percent, span
+from qrowd.model.scores import Scores
+from qrowd.paths import TIRA_METADATA, check_names, find_files, named_files, shown, without_endings
+from qrowd.readers.unread_formats import unread_format
+from qrowd.reports.phrases import count, listed
+from qrowd.reports.scale_notes import scales_of
+from qrowd.texts import kind_of_texts
 from qrowd.threads import in_threads
 
-if TYPE_CHECKING:
-    import pandas
-
-MISTAKES_SHOWN = 10
+Content = Literal["runs", "judgments", "gold", "magnitudes", "preferences", "scores", "topics", "documents"]
 Whole = TypeVar("Whole", Judgments, Preferences, Runs)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How files are read, as in `read_judgments`, `read_runs` and `read_preferences`; columns are of any of them."""
+
+    assessor: Literal["file", "column"] = "file"
+    system: Literal["file", "column"] = "file"
+    format: trec.PreferenceFormat = "auto"
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    labels: WordLabels | None = None
+    incomplete_rows: IncompleteRows = "refuse"
+    identical_rows: IdenticalRows = "keep"
+
+    def of_tables(self, kind: Kind) -> dict[str, Any]:
+        """The arguments for tables."""
+        columns = {role: headers for role, headers in self.columns.items() if role in COLUMNS[kind]}
+        settings: dict[str, Any] = {"columns": columns, "incomplete_rows": self.incomplete_rows}
+        of_judgments = {"labels": self.labels, "identical_rows": self.identical_rows}
+        return settings | of_judgments if kind == "judgments" else settings
+
+    def options(self, *names: str) -> str:
+        """Those of these that are not the usual ones, and columns, as they are written on the command line."""
+        usual, words = Settings(), []
+        for name in names:
+            if (value := getattr(self, name)) != getattr(usual, name):
+                words += [f"--{name.replace('_', '-')}", value]
+        for role, headers in self.columns.items() if "incomplete_rows" in names else ():
+            words += [word for header in headers for word in ("--column", f"{role}={header}")]
+        return "".join(f" {word}" for word in map(shlex.quote, words))
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """One file: what it was read as, and how; its content, or its mistakes.
+
+    content : "judgments", "magnitudes" and "gold" are judgments. how : the format, and the columns of a table; for a
+        file with a mistake, the command that may read it.
+    """
+
+    name: str
+    path: Path
+    content: Content
+    how: str = ""
+    part: trec.Fields | trec.Parsed | Judgments | Preferences | Runs | None = None
+    mistakes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of rows it holds."""
+        return self.content if self.content in COLUMNS else "judgments"  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
     """The content of the files, and mistakes in them.
 
-    mistakes : one line each, at most MISTAKES_SHOWN a file and then how many more.
-    runs, judgments, preferences : what could be read, or None.
-    formats : (files, kind, format, columns) of the files, alike ones together.
+    files : all of them, read or not. mistakes : one line each.
+    runs, judgments, magnitudes, preferences, scores : what could be read, or None. Judgments are grades, without a file
+        called gold, if there are others.
     """
 
+    settings: Settings
+    files: tuple[File, ...]
     mistakes: tuple[str, ...]
     runs: Runs | None
     judgments: Judgments | None
+    magnitudes: Judgments | None = None
     preferences: Preferences | None = None
-    formats: tuple[tuple[str, ...], ...] = ()
+    scores: Scores | None = None
     notes: tuple[str, ...] = ()
 
-    def tables(self) -> Iterator[Table]:
-        """How the files are read; one row per system of the runs, and one per assessor."""
-        if self.formats:
-            headers = ("files", "read as", "format", "columns")
-            yield Table.of("files", dict(zip(headers, map(list, zip(*self.formats, strict=True)), strict=True)))
-        if self.runs is not None:
-            ranked = self.runs.ranked()
-            lengths = [row[row > 0] for row in ranked.lengths]
-            columns = {
-                "system": list(self.runs.systems),
-                "topics": [str(row.size) for row in lengths],
-                "documents": [f"{row.sum():,}" for row in lengths],
-                "list length": [span(row.min(), row.max()) for row in lengths],
-                "lists with ties": cells(str, ranked.tied_lists().sum(axis=1)),
-            }
-            yield Table.of("runs", columns)
+    def of(self, content: str) -> list[File]:
+        """The files that were read as this."""
+        return [file for file in self.files if file.content == content and not file.mistakes]
+
+    def contents(self) -> Iterator[str]:
+        """What the files hold, each content in a line."""
+        for content in get_args(Content):
+            by_how: dict[str, list[File]] = {}
+            for file in self.of(content):
+                by_how.setdefault(file.how, []).append(file)
+            sources = [f"{listed(short_paths(same))} ({how})" for how, same in by_how.items()]
+            if sources:
+                yield f"{content}: {_sizes(getattr(self, content, None))}from {'; '.join(sources)}"
         if self.judgments is not None:
-            judgments = self.judgments
-            coverage = judgments.coverage()
-            values = [judgments.value[judgments.assessor == a] for a in range(len(judgments.assessors))]
-            columns = {
-                "assessor": list(judgments.assessors),
-                "scale": cells(str, judgments.scales),
-                "judgments": [f"{row.size:,}" for row in values],
-                "topics": cells(str, (coverage > 0).sum(axis=1)),
-                "of the pool": cells(percent, coverage.mean(axis=1), digits=1),
-                "repeats": cells("{:,}".format, judgments.repeats_by_assessor()),
-                "values": cells(_values, values),
-            }
-            yield Table.of("judgments", columns)
-        if self.preferences is not None:
-            read = self.preferences
-            everyone = range(len(read.assessors))
-            columns = {
-                "assessor": list(read.assessors),
-                "preferences": [f"{(read.assessor == a).sum():,}" for a in everyone],
-                "topics": [str(np.unique(read.topic[read.assessor == a]).size) for a in everyone],
-                "Bad marks": [f"{(read.bad_assessor == a).sum():,}" for a in everyone],
-            }
-            yield Table.of("preferences", columns)
-
-    def to_document(self) -> Document:
-        """Everything in one document; its frame has the rows of all tables."""
-        tables = tuple(self.tables())
-        mistakes = tuple(f"mistake: {mistake}" for mistake in self.mistakes)
-        sentence = f"{count(len(mistakes), 'mistake') if mistakes else 'no mistakes'} found"
-
-        def frame() -> pandas.DataFrame:
-            import pandas as pd
-
-            frames = [pd.DataFrame(one.rows, columns=one.header).assign(table=one.title) for one in tables]
-            return pd.concat(frames) if frames else pd.DataFrame({"table": []})
-
-        return Document(sentence, tables, (*self.remarks(), *mistakes), frame)
+            scales = scales_of(dict(zip(self.judgments.assessors, self.judgments.scales, strict=True)))
+            yield f"scales: {'; '.join(scales)}"
 
     def remarks(self) -> list[str]:
-        """Facts that the rows do not show."""
+        """What was noticed that is no mistake."""
         remarks = list(self.notes)
         if self.runs is not None:
             runs = self.runs
             n_lists = int(np.count_nonzero(runs.ranked().lengths))
             n_missing = len(runs.systems) * len(runs.topics) - n_lists
-            topics = count(len(runs.topics), "topic")
-            documents = count(len(runs), "document")
-            remarks.append(f"runs: {count(len(runs.systems), 'system')}, {topics}, {documents}")
             if n_missing:
                 pairs = count(n_missing, "(system, topic) pair has", "(system, topic) pairs have")
                 remarks.append(f"missing: {pairs} no list")
             if contradictions := runs.rank_contradictions:
                 remarks.append(f"ranks: in {count(contradictions, 'list')} the rank column contradicts the scores")
         if self.judgments is not None:
-            judgments = self.judgments
-            remarks.append(
-                f"judgments: {len(judgments):,} of {count(len(judgments.topics), 'topic')} and "
-                f"{count(len(judgments.documents), 'document')} by {count(len(judgments.assessors), 'assessor')}"
-            )
-            if negative := int((judgments.value < 0).sum()):
+            if negative := int((self.judgments.value < 0).sum()):
                 mean = count(negative, "value below 0 means", "values below 0 mean")
                 remarks.append(f"negative: {mean} pooled but not judged, unless recoded")
-        if self.preferences is not None:
-            read = self.preferences
-            remarks.append(
-                f"preferences: {len(read):,} of {count(len(read.topics), 'topic')} and "
-                f"{count(len(read.documents), 'document')} by {count(len(read.assessors), 'assessor')}"
-            )
-        if self.runs is not None and self.judgments is not None:
-            remarks.append(_together(self.runs, self.judgments))
+            if repeats := self.judgments.n_repeats():
+                remarks.append(f"repeats: {count(repeats, 'judgment repeats', 'judgments repeat')} an earlier one")
         return remarks
 
 
-def _together(runs: Runs, judgments: Judgments) -> str:
-    shared = len(set(runs.topics) & set(judgments.topics))
-    if not shared:
-        return "together: runs and judgments share no topic"
-    unjudged = align(runs, judgments.panel().pool).facts(runs, [10]).attributes()["unjudged_shares"][10]
-    topics = count(shared, "shared topic")
-    return f"together: {topics}; {percent(unjudged, 1)} of the first 10 documents were judged by nobody"
+def _sizes(whole: object) -> str:
+    """How much there is of everything that has labels, and how many rows."""
+    nouns = ("system", "assessor", "topic", "document", "measure")
+    sizes = [count(len(getattr(whole, f"{noun}s")), noun) for noun in nouns if hasattr(whole, f"{noun}s")]
+    sizes += [f"{len(whole):,} rows"] if isinstance(whole, Judgments | Preferences | Runs) else []
+    return "".join(f"{size}, " for size in sizes)
+
+
+def short_paths(files: Sequence[File]) -> list[str]:
+    """The files as arguments of a command; for many in a folder the folder, or a pattern, that stands for them."""
+    by_folder: dict[Path, list[str]] = {}
+    for file in files:
+        text = str(file.path) if file.name == without_endings(file.path) else f"{file.name}={file.path}"
+        by_folder.setdefault(file.path.parent, []).append(text)
+    return [text for folder, named in by_folder.items() for text in _shortened(folder, named)]
+
+
+def _shortened(folder: Path, named: list[str]) -> list[str]:
+    for short in (str(folder), f"{folder}/*{Path(named[0]).suffix}") if len(named) > 2 else ():
+        with suppress(InputError):
+            if sorted(map(str, find_files(short))) == sorted(named):
+                return [short]
+    return named
 
 
 # ---------------------------------------------------------------------- reading
 
 
-@dataclass(frozen=True, eq=False)
-class _File:
-    """One file: what it was read as, in which format and columns; its content, or its mistakes."""
+def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress | None = None) -> Inspection:
+    """Read files of any kind, telling what they hold by their lines, and collect all mistakes.
 
-    name: str
-    path: Path
-    kind: Kind
-    format: str = ""
-    columns: str = ""
-    part: trec.Fields | trec.Parsed | Judgments | Preferences | Runs | None = None
-    mistakes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """How files are read; see `inspect`."""
-
-    assessor: Literal["file", "column"]
-    system: Literal["file", "column"]
-    format: trec.PreferenceFormat
-    columns: Mapping[str, Sequence[str]]
-    labels: WordLabels | None
-    incomplete_rows: IncompleteRows
-    identical_rows: IdenticalRows
-
-    def of_tables(self, kind: Kind) -> dict[str, Any]:
-        columns = {role: headers for role, headers in self.columns.items() if role in COLUMNS[kind]}
-        settings: dict[str, Any] = {"columns": columns, "incomplete_rows": self.incomplete_rows}
-        of_judgments = {"labels": self.labels, "identical_rows": self.identical_rows}
-        return settings | of_judgments if kind == "judgments" else settings
-
-
-def inspect(
-    paths: Sequence[str],
-    *,
-    assessor: Literal["file", "column"] = "file",
-    system: Literal["file", "column"] = "file",
-    format: trec.PreferenceFormat = "auto",
-    columns: Mapping[str, Sequence[str]] | None = None,
-    labels: WordLabels | None = None,
-    incomplete_rows: IncompleteRows = "refuse",
-    identical_rows: IdenticalRows = "keep",
-    progress: files.Progress | None = None,
-) -> Inspection:
-    """Read files of any kind, telling runs, judgments and preferences by their lines, and collect all mistakes.
-
-    assessor, system, format, columns, labels, incomplete_rows, identical_rows, progress : as in `read_judgments`,
-        `read_runs` and `read_preferences`; `columns` may name roles of any of them.
+    progress : as in `read_judgments`.
     """
-    settings = _Settings(assessor, system, format, columns or {}, labels, incomplete_rows, identical_rows)
-    listed = named_files(paths, "file", unique=False)
-    read = []
+    listed = named_files(_with_folders(paths), "file", unique=False)
+    read: list[File] = []
     words: dict[Kind, Words] = {kind: Words() for kind in get_args(Kind)}
     for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
         read.append(_numbered(file, words[file.kind]))
         if progress is not None:
             progress(done, len(listed.named))
+    read = list(_with_magnitudes_and_gold(read))
     mistakes = [line for file in read for line in file.mistakes]
-    in_column = assessor == "column"
-    runs = _joined(read, "runs", trec.runs_from, concatenate_runs, "" if system == "column" else "system", mistakes)
+    in_column = settings.assessor == "column"
+    of_runs = "" if settings.system == "column" else "system"
+    runs = _joined(read, "runs", trec.runs_from, concatenate_runs, of_runs, mistakes)
     of_judgments = partial(trec.judgments_from, assessor_in_column=in_column)
     of_preferences = partial(trec.preferences_from, assessor_in_column=in_column)
     noun = "" if in_column else "assessor"
     judgments = _joined(read, "judgments", of_judgments, concatenate_judgments, noun, mistakes)
+    magnitudes = _joined(read, "magnitudes", of_judgments, concatenate_judgments, noun, mistakes)
     preferences = _joined(read, "preferences", of_preferences, concatenate_preferences, noun, mistakes)
-    wholes = (whole for whole in (runs, judgments, preferences) if whole is not None)
+    wholes = [whole for whole in (runs, judgments, magnitudes, preferences) if whole is not None]
     notes = (*listed.notes, *(note for whole in wholes for note in whole.notes))
-    return Inspection(tuple(mistakes), runs, judgments, preferences, tuple(_formats(read)), notes)
+    scores = _scores(read, mistakes)
+    return Inspection(settings, tuple(read), tuple(mistakes), runs, judgments, magnitudes, preferences, scores, notes)
 
 
-def _read(item: tuple[str, Path], *, settings: _Settings) -> _File:
+def _with_folders(paths: Sequence[str]) -> Iterator[str]:
+    """The paths, and the folders in folders; a folder that holds nothing but folders stands for these."""
+    for path in paths:
+        inside = list(Path(path).iterdir()) if Path(path).is_dir() and not Path(path, TIRA_METADATA).is_file() else []
+        folders = sorted(str(one) for one in inside if one.is_dir() and one.name[0] != "." and any(one.glob("*.*")))
+        if not folders or any(map(Path.is_file, inside)):
+            yield path
+        yield from folders
+
+
+def _read(item: tuple[str, Path], *, settings: Settings) -> File:
     """One file, by itself."""
     name, path = item
     written = shown(path)
-    kind: Kind = "judgments"
+    content: Content = "judgments"
     text, form = b"", None
     try:
         if path.suffix == ".archive":
             command = f"qrowd campaign create {shlex.quote(written)}"
             raise FileError(written, f"is an archive of a campaign; {command} brings the campaign into a database")
         text = files.read_bytes(path)
+        if special := _special(text, name, path):
+            return special
         if tables.is_table(text, written):
             outline = tables.outline_of(text, written, settings.columns)
-            kind = outline.kind
-            roles = ", ".join(f"{role}: {header}" for role, header in outline.role_of.items())
-            part = _table(text, written, name, kind, settings.of_tables(kind))
-            return _File(name, path, kind, outline.format, roles, part)
-        kind, form = _text_format(text, written, settings)
-        return _File(name, path, kind, "TREC's lines", form.line, trec.split(text, written, form))
+            content = outline.kind
+            roles = [header if header == role else f"{role}: {header}" for role, header in outline.role_of.items()]
+            part = _table(text, written, name, outline.kind, settings.of_tables(outline.kind))
+            return File(name, path, content, f"{outline.format}, columns {', '.join(roles)}", part)
+        content, form = _text_format(text, written, settings)
+        return File(name, path, content, "TREC's lines", trec.split(text, written, form))
     except FileError as error:
-        return _File(name, path, kind, mistakes=_mistakes(path, text, form, error))
+        if text and (error.line or 1) == 1 and (other := _other_format(text, name, path, settings)):
+            return other
+        return File(name, path, content, mistakes=_mistakes(path, text, form, error))
     except InputError as error:
-        return _File(name, path, kind, mistakes=(str(error),))
+        return File(name, path, content, mistakes=(str(error),))
 
 
-def _numbered(file: _File, words: Words) -> _File:
+def _special(text: bytes, name: str, path: Path) -> File | None:
+    """Texts, leaderboards, and what is recognised by its first bytes."""
+    if unread := unread_format(text[:1000]):
+        return File(name, path, "judgments", mistakes=(f"{shown(path)}: {unread}",))
+    content = kind_of_texts(text, shown(path))
+    if content is not None:
+        return File(name, path, content, "texts")
+    format = leaderboard_format(text, shown(path))
+    return None if format is None else File(name, path, "scores", format)
+
+
+def _other_format(text: bytes, name: str, path: Path, settings: Settings) -> File | None:
+    """A file that is not read as what it seemed to be: in a format of others, or with columns to be guessed."""
+    try:
+        headers = tables.read_table(text, shown(path)).names
+    except FileError:
+        headers = ()
+    if unread := unread_format(text, headers):
+        return File(name, path, "judgments", mistakes=(f"{shown(path)}: {unread}",))
+    likely = {role: header for role, header in likely_columns(headers).items() if role not in settings.columns}
+    if not likely or not {"topic", "document", "value"} <= {*likely, *settings.columns}:
+        return None
+    words = ["qrowd", "check", str(path), *(part for pair in likely.items() for part in ("--column", "=".join(pair)))]
+    mistake = f"{shown(path)}: looks like a table of judgments whose columns have other names than the usual ones"
+    return File(name, path, "judgments", shlex.join(words), mistakes=(mistake,))
+
+
+def _with_magnitudes_and_gold(read: Sequence[File]) -> Iterator[File]:
+    """The files with magnitudes, and the gold judgments beside others, as such."""
+    n_judgments = sum(file.content == "judgments" for file in read)
+    for file in read:
+        content = file.content
+        if isinstance(file.part, Judgments) and all(scale.kind == "magnitude" for scale in file.part.scales):
+            content = "magnitudes"
+        elif content == "judgments" and file.name == "gold" and n_judgments > 1:
+            content = "gold"
+        yield replace(file, content=content)
+
+
+def _scores(read: Sequence[File], mistakes: list[str]) -> Scores | None:
+    """The leaderboards together."""
+    boards = [file for file in read if file.content == "scores"]
+    if not boards:
+        return None
+    try:
+        return files.read_scores([str(file.path) for file in boards])
+    except InputError as error:
+        mistakes.append(str(error))
+        return None
+
+
+def _numbered(file: File, words: Words) -> File:
     """The file with its labels as numbers."""
     if not isinstance(file.part, trec.Fields):
         return file
@@ -260,12 +302,11 @@ def _numbered(file: _File, words: Words) -> _File:
 
 
 def _mistakes(path: Path, text: bytes, form: trec.Format | None, error: FileError) -> tuple[str, ...]:
-    """The first mistakes of a file and whether there are more; those of a text file by a second, slower reading."""
-    listed = [error, *error.more]
+    """The mistakes of a file as path:line: problem; those of a text file by a second, slower reading."""
+    errors = [error, *error.more]
     if form is not None:
-        listed = list(islice(trec.mistakes(text, shown(path), form), MISTAKES_SHOWN + 1)) or listed
-    more = [f"{shown(path)}: more mistakes follow"] if len(listed) > MISTAKES_SHOWN else []
-    return (*map(str, listed[:MISTAKES_SHOWN]), *more)
+        errors = list(trec.mistakes(text, shown(path), form)) or errors
+    return tuple(f"{one.path}{'' if one.line is None else f':{one.line}'}: {one.problem}" for one in errors)
 
 
 def _table(text: bytes, name: str, label: str, kind: Kind, settings: Any) -> Judgments | Preferences | Runs:
@@ -276,7 +317,7 @@ def _table(text: bytes, name: str, label: str, kind: Kind, settings: Any) -> Jud
     return tables.from_table(Judgments, text, name, assessor=label, **settings)
 
 
-def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, trec.Format]:
+def _text_format(text: bytes, name: str, settings: Settings) -> tuple[Kind, trec.Format]:
     """Runs, judgments or preferences: by the number of fields; of four, preferences name one document twice."""
     lines = (line.split() for line in BytesIO(text) if line.strip() and not line.startswith(b"#"))
     first = list(islice(lines, 20))
@@ -292,15 +333,15 @@ def _text_format(text: bytes, name: str, settings: _Settings) -> tuple[Kind, tre
 
 
 def _joined(
-    read: Sequence[_File],
-    kind: Kind,
+    read: Sequence[File],
+    content: Content,
     join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
     concatenate: Callable[[Sequence[Whole]], Whole],
     noun: str,
     mistakes: list[str],
 ) -> Whole | None:
     """What the files of a kind hold together. noun : what each file is named after, if anything."""
-    good = [file for file in read if file.kind == kind and file.part is not None]
+    good = [file for file in read if file.content == content and file.part is not None]
     texts = [(file.name, file.part) for file in good if isinstance(file.part, trec.Parsed)]
     wholes: list[Any] = [file.part for file in good if not isinstance(file.part, trec.Parsed)]
     if not good:
@@ -312,22 +353,3 @@ def _joined(
     except InputError as error:
         mistakes.append(str(error))
         return None
-
-
-def _formats(read: Sequence[_File]) -> Iterator[tuple[str, ...]]:
-    """(files, kind, format, columns), alike files in one row."""
-    alike: dict[tuple[str, ...], list[_File]] = {}
-    for file in read:
-        if file.part is not None:
-            alike.setdefault((file.kind, file.format, file.columns), []).append(file)
-    for settings, same in alike.items():
-        yield shown(same[0].path) if len(same) == 1 else count(len(same), "file"), *settings
-
-
-def _values(values: Floats) -> str:
-    """Each value with its share, or the quartiles where there are many values."""
-    distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size <= 7:
-        return "  ".join(f"{v:g}: {100 * c / values.size:.0f} %" for v, c in zip(distinct, counts, strict=True))
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    return f"{distinct.size} values, {distinct[0]:g} to {distinct[-1]:g}, quartiles {low:g} {middle:g} {high:g}"

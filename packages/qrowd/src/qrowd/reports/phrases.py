@@ -9,6 +9,7 @@ from math import isnan
 from typing import Any
 
 LONGEST = 100  # letters of the names in a list
+MODEL_NAME = re.compile("gpt|llama|llm|claude|gemini|gemma|mi[sx]tral|qwen|deepseek|umbrela", re.IGNORECASE)
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +31,7 @@ from qrowd.replacement.assessor_bias import SEVERITY_ERROR, AssessorBias
 from qrowd.replacement.model_comparison import ModelComparison, compare_model
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import count, interval, is_or_are, listed, number, percent, probability, signed
+from qrowd.reports.phrases import MODEL_NAME, count, interval, is_or_are, listed, number, percent, probability, signed
 from qrowd.reports.scale_notes import scale_rules, scales_note, thresholds
 from qrowd.reports.table import Column, frame_table
 
@@ -41,7 +40,6 @@ CLUSTERS = {
     "documents": "all count as independent, as in the paper; p is too small where a model fails on whole topics",
 }
 FEW_TOPICS = 20
-MODEL_NAME = re.compile("gpt|llama|llm|claude|gemini|gemma|mi[sx]tral|qwen|deepseek|umbrela", re.IGNORECASE)
 CLOSENESS = {
     "accuracy": "share of the others who gave the same grade",
     "rmse": "minus the root of the mean squared difference to the others",

@@ -69,7 +69,7 @@ def scales_note(scales: Mapping[str, Scale], rules: str = "") -> Note:
         parts = [f"{next(iter(scales.values()))} ({how})"]
         patterns = ["*"]
     else:
-        parts = ["; ".join(_groups(scales))]
+        parts = ["; ".join(scales_of(scales))]
         patterns = list(map(escape, inferred))
     if rules:
         parts.append(rules)
@@ -87,7 +87,7 @@ def scales_note(scales: Mapping[str, Scale], rules: str = "") -> Note:
     return Note("scale", "; ".join(parts))
 
 
-def _groups(scales: Mapping[str, Scale]) -> Iterator[str]:
+def scales_of(scales: Mapping[str, Scale]) -> Iterator[str]:
     """Every scale with its assessors."""
     by_scale: dict[str, list[str]] = {}
     for name, scale in scales.items():

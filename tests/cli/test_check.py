@@ -1,0 +1,270 @@
+"""`qrowd check`: files of every kind, the questions that can be asked of them, and commands that can be pasted."""
+
+import gzip
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).with_name("check_of_the_panel.txt")
+ANSWERS = "answers are judged, no documents: write a table with the header topic,document,assessor,value"
+DOCUMENTS = "give qrels, or a table with the header topic,document,assessor,value"
+
+
+def lines_of(rows):
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+# Minimal files in the documented formats of other tools: name, content, what is said of it.
+OTHERS = {
+    "inspectorraget.json": (
+        json.dumps({"models": [{"model_id": "a"}], "metrics": [{"name": "faithfulness"}], "tasks": []}),
+        f"looks like evaluations of answers, of InspectorRAGet; not read, since {ANSWERS}",
+    ),
+    "support.jsonl": (
+        lines_of([{"topic_id": "1", "run_id": "a", "sentences": [{"citations": [{"reference": "d", "support": 2}]}]}]),
+        f"looks like support of citations, as of RAGDoll; not read, since {ANSWERS}",
+    ),
+    "nuggets.jsonl": (
+        lines_of([{"qid": "1", "run_id": "a", "nuggets": [{"text": "n", "assignment": "support"}]}]),
+        f"looks like nuggets assigned to answers, of nuggetizer; not read, since {ANSWERS}",
+    ),
+    "annotations.jsonl": (
+        lines_of([{"topic_id": "1", "run_id": "a", "username": "ann", "rating": "Perfect"}]),
+        f"looks like ratings of answers, of autojudge-annotate; not read, since {ANSWERS}",
+    ),
+    "arena.csv": (
+        "question_id,model_a,model_b,winner,judge\n1,x,y,model_a,ann\n1,x,y,tie,bob\n",
+        "looks like battles of systems, as in an arena; not read, since no documents are compared: write a table with "
+        "the header topic,a,b,preferred,assessor, where a, b and preferred name answers",
+    ),
+    "promptfoo.json": (
+        json.dumps({"evalId": "e", "results": {"version": 3, "results": []}, "config": {}}),
+        f"looks like results of promptfoo; not read, since {ANSWERS}",
+    ),
+    "rank_eval.json": (
+        json.dumps({"requests": [{"id": "q", "ratings": [{"_index": "i", "_id": "d", "rating": 1}]}], "metric": {}}),
+        f"looks like a request of Elasticsearch's _rank_eval; not read, since ratings are nested: {DOCUMENTS}",
+    ),
+    "judgment_list.json": (
+        json.dumps({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "d", "rating": "1"}]}]}),
+        f"looks like a list of judgments of OpenSearch; not read, since ratings are nested: {DOCUMENTS}",
+    ),
+    "ltr.txt": (
+        "4 qid:1 1:0.2 2:3.4 # 7555\n2 qid:1 1:0.1 2:3.0 # 7556\n",
+        f"looks like a list for learning to rank; not read, since it names no document: {DOCUMENTS}",
+    ),
+    "short_ltr.txt": (
+        "4 qid:1 # 7555\n2 qid:1 # 7556\n",
+        f"looks like a list for learning to rank; not read, since it names no document: {DOCUMENTS}",
+    ),
+    "samples.csv": ("sample_id,epoch,score\ns,1,1\n", f"looks like samples of Inspect; not read, since {ANSWERS}"),
+    "grades.tsv": (
+        "conv_id\tturn_id\trun_id\tgpt4-label\n1\t2\ta\t3\n",
+        f"looks like grades of answers in conversations; not read, since {ANSWERS}",
+    ),
+    "ratings.csv": (
+        "topic,system,assessor,faithfulness\n1,a,ann,3\n",
+        "looks like ratings of systems by assessors; not read, since no document is named: write a file for each",
+    ),
+}  # fmt: skip
+
+
+def words_of(out):
+    return " ".join(out.split())
+
+
+def commands_of(out):
+    """The commands in what is printed, as a shell reads them."""
+    joined = re.sub(r" \\\n\s+", " ", out)
+    return [shlex.split(found) for found in re.findall(r"^ .*?(qrowd [a-z].*)$", joined, re.MULTILINE)]
+
+
+@pytest.fixture
+def asked(qrowd):
+    """Check files, run all commands that are offered, and give what was printed and the names of the commands."""
+
+    def call(*paths, status=0):
+        outcome = qrowd("check", *paths)
+        assert outcome.status == status, outcome.err
+        assert outcome.err == ""
+        lines = outcome.out.splitlines()
+        assert len(lines) <= 40, outcome.out
+        assert max(map(len, lines)) <= 120, outcome.out
+        commands = commands_of(outcome.out)
+        for command in commands:
+            answer = qrowd(*command[1:])
+            assert answer.status == 0, (command, answer.err)
+        return outcome.out, [
+            " ".join(command[1 : 3 if command[1] in ("prefer", "judge") else 2]) for command in commands
+        ]
+
+    return call
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_of_another_tool_is_named_with_the_reason_and_what_to_do(qrowd, tmp_path, name):
+    content, words = OTHERS[name]
+    (tmp_path / name).write_text(content)
+    outcome = qrowd("check", name)
+    assert outcome.status == 2
+    assert words_of(outcome.out).startswith(f"What is wrong {name}: {words}")
+    assert "What can be asked" not in outcome.out
+
+
+def test_the_screen_of_the_simulated_panel(asked, folder):
+    out, commands = asked("panel")
+    assert out == GOLDEN.read_text()
+    assert len(commands) == 13
+
+
+def test_runs_and_judgments_answer_all_usual_questions(asked, folder):
+    out, commands = asked("panel/runs", "panel/judges")
+    assert commands == ["compare", "agree", "assessors", "disagreements", "plan", "next", "replace", "aggregate"]
+    assert "not:" not in out
+
+
+def test_judgments_alone_say_what_needs_runs(asked, folder):
+    out, commands = asked("panel/judges/ann.qrels", "panel/judges/bob.qrels")
+    assert commands == ["agree", "assessors", "aggregate"]
+    assert "  not: compare, plan, next, since there are no runs\n" in out
+    assert "  not: replace, since no assessor is called like a model; say who is with --model\n" in out
+
+
+def test_runs_alone_can_be_judged_next(asked, folder):
+    out, commands = asked("panel/runs")
+    assert commands == ["next"]
+    assert "--question best --scale 0-3" in out
+    assert "  not: compare, agree, plan, replace, since there are no judgments\n" in out
+
+
+def test_one_assessor_cannot_be_compared_with_others(asked, folder):
+    out, commands = asked("panel/runs", "panel/judges/ann.qrels")
+    assert commands == ["compare", "next"]
+    assert "  not: agree, plan, replace, since only ann judged\n" in out
+    assert re.search(r"a difference of 0\.\d+ by nDCG@10 would be detected", words_of(out))
+
+
+def test_one_system_is_evaluated_only(asked, folder):
+    out, commands = asked("panel/runs/bm25.run", "panel/judges/ann.qrels")
+    assert commands == ["evaluate"]
+    assert "  not: compare, plan, next, since bm25 is the only system\n" in out
+
+
+def test_runs_and_judgments_of_other_topics_are_not_compared(asked, folder, tmp_path):
+    lines = (folder / "judges" / "ann.qrels").read_text().splitlines()
+    (tmp_path / "x.qrels").write_text("".join(f"x{line}\n" for line in lines))
+    out, commands = asked("panel/runs", "x.qrels")
+    assert commands == ["next"]
+    assert "not: compare, plan, since runs and judgments share no topic" in out
+
+
+def test_preferences(asked, folder):
+    assert asked("panel/preferences.csv")[1] == ["prefer agree", "prefer bradley-terry"]
+    assert asked("panel/preferences.csv", "panel/runs")[1] == [
+        "next", "evaluate", "prefer agree", "prefer bradley-terry",
+    ]  # fmt: skip
+
+
+def test_magnitudes_of_a_crowd_are_compared_in_slots(asked, folder):
+    out, commands = asked("panel/magnitudes.csv", "panel/runs")
+    assert re.search(r"qrowd compare .* --slots \d+\n", out)
+    assert {"compare", "plan", "agree", "magnitude"} <= set(commands)
+    assert "  not: next, since magnitudes have no highest value\n" in out
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("board.jsonl", '{{"run_id": "{s}", "topic_id": "{t}", "measure": "AVG", "value": {v}}}'),
+    ("x.tot", "{s} AVG {t} {v}"),
+    ("scores.txt", "{s} {t} nDCG@10 {v}"),
+    ("ranking.txt", "{t} Q0 {s} 1 {v} nDCG"),
+])  # fmt: skip
+def test_leaderboards(asked, tmp_path, name, form):
+    values = zip("abab", "1122", (0.3, 0.4, 0.1, 0.2), strict=True)
+    (tmp_path / name).write_text("".join(f"{form.format(s=s, t=t, v=v)}\n" for s, t, v in values))
+    out, commands = asked(name)
+    assert "scores: 2 systems, 1 assessor, 2 topics, 1 measure" in out
+    assert commands == ["leaderboards"]
+    assert f"qrowd leaderboards {name}\n" in out
+
+
+def test_a_run_whose_tag_is_no_measure_and_qrels_of_fractions_are_no_leaderboards(asked, tmp_path):
+    (tmp_path / "a.run").write_text("q1 Q0 AP880212 1 0.5 ndcg-tuned\n")
+    (tmp_path / "b.qrels").write_text("q1 0 AP880212 0.5\n")
+    out, _ = asked("a.run", "b.qrels")
+    assert "runs: 1 system" in out
+    assert "judgments: 1 assessor" in out
+
+
+def test_columns_that_have_other_names_are_guessed_and_the_proposal_reads_the_file(qrowd, asked, tmp_path):
+    rows = [f"q{q},d{d},{who},{d}" for q in (1, 2) for d in (0, 1, 2) for who in ("ann", "bob")]
+    (tmp_path / "a table.csv").write_text("\n".join(["Question,ItemURL,rater_name,stars", *rows, ""]))
+    outcome = qrowd("check", "a table.csv")
+    assert outcome.status == 2
+    (proposal,) = commands_of(outcome.out)
+    named = ["topic=Question", "document=ItemURL", "assessor=rater_name", "value=stars"]
+    assert proposal == ["qrowd", "check", "a table.csv", *(part for name in named for part in ("--column", name))]
+    out, commands = asked(*proposal[2:])
+    assert "assessor: rater_name" in out
+    assert commands == ["agree", "assessors", "aggregate"]
+
+
+def test_options_and_names_are_passed_on(asked, folder):
+    out, _ = asked("panel/runs", "A B=panel/judges/lena.qrels", "panel/judges/bob.qrels", "--identical-rows", "drop")
+    assert "'A B=panel/judges/lena.qrels'" in out
+    assert "--identical-rows drop" in out
+    lines = (folder / "judges" / "ann.qrels").read_text().splitlines()
+    (folder / "two.qrels").write_text(
+        "".join(re.sub(" 0 ", f" {who} ", f"{line}\n", count=1) for who in "ab" for line in lines)
+    )
+    out, commands = asked("panel/two.qrels", "--assessor", "column")
+    assert "--judgments panel/two.qrels --assessor column" in out
+    assert "agree" in commands
+
+
+def test_a_folder_that_holds_other_files_too_is_not_named_for_one_kind(asked, folder):
+    for file in (folder / "judges").iterdir():
+        file.rename(folder / "runs" / file.name)
+    out, _ = asked("panel/runs")
+    assert "qrowd agree --judgments 'panel/runs/*.qrels'\n" in out
+    assert "--runs 'panel/runs/*.run'" in out
+
+
+def test_texts_are_told_from_data(asked, folder, tmp_path):
+    (tmp_path / "topics.xml").write_text("<topics><topic number='1'><title>one topic</title></topic></topics>\n")
+    (tmp_path / "queries.csv").write_text("query_id,query\n1,which one\n")
+    (tmp_path / "docs.trec").write_text("<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>hello you</TEXT></DOC>\n")
+    out, _ = asked("topics.xml", "queries.csv", "docs.trec", "panel/topics.tsv", "panel/documents.jsonl")
+    assert "  topics: from topics.xml, queries.csv and panel/topics.tsv (texts)\n" in out
+    assert "  documents: from docs.trec and panel/documents.jsonl (texts)\n" in out
+
+
+def test_what_is_not_there_and_what_is_empty_is_said_in_one_line(qrowd, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "mark.csv").write_bytes(b"\xef\xbb\xbf")
+    (tmp_path / "nothing").mkdir()
+    assert qrowd("check", "missing").err == "qrowd: missing: there is no such file\n"
+    assert qrowd("check", "nothing").err == "qrowd: nothing: no file is there\n"
+    outcome = qrowd("check", "empty.csv", "mark.csv")
+    assert outcome.status == 2
+    assert outcome.out.splitlines() == [
+        "What is wrong", "  empty.csv: is empty", "  mark.csv: names columns but holds no row",
+    ]  # fmt: skip
+
+
+def test_ten_places_are_shown_and_the_number_of_the_others(qrowd, tmp_path):
+    (tmp_path / "bad.qrels").write_text("q1 0 d1 1\n" + "q1 0 d2 x\n" * 1234)
+    outcome = qrowd("check", "bad.qrels")
+    assert outcome.status == 2
+    places = re.findall(r"^  (bad.qrels:\d+): expected a finite number as grade, found 'x'$", outcome.out, re.MULTILINE)
+    assert places == [f"bad.qrels:{line}" for line in range(2, 12)]
+    assert "\n  and 1,224 more\n" in outcome.out
+
+
+def test_a_packed_file_is_read_as_what_is_in_it(asked, folder):
+    for file in (folder / "judges").iterdir():
+        file.with_suffix(".qrels.gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.unlink()
+    assert asked("panel/judges")[1] == ["agree", "assessors", "replace", "aggregate"]
