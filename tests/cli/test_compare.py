@@ -2,11 +2,18 @@
 
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "fail_a_test.md"
 
 
 @pytest.fixture
@@ -199,3 +206,18 @@ def test_a_reader_who_goes_away_does_not_turn_a_failure_into_a_success(panel, tm
     words = [sys.executable, "-m", "qrowd", "compare", *map(str, panel), "--fail-if", "bm25<hybrid"]
     assert subprocess.run(words, stdout=writing, cwd=tmp_path, check=False).returncode == 1
     os.close(writing)
+
+
+def test_the_workflow_and_the_hook_of_the_page_fail_where_the_new_system_is_worse(qrowd, folder, tmp_path):
+    shutil.copytree(folder / "judges", tmp_path / "judges")
+    text = PAGE.read_text(encoding="utf-8")
+    workflow, hook = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL)[1] for kind in ("yaml", "sh"))
+    steps = [step["run"] for step in yaml.safe_load(workflow)["jobs"]["compare"]["steps"] if "run" in step]
+    commands = [*(step for step in steps if step.startswith("qrowd")), hook.splitlines()[-1].removeprefix("exec ")]
+    assert len(commands) == 2
+    for new, status in (("bm25", 1), ("rerank-llm", 0)):
+        for name, system in (("new", new), ("old", "hybrid" if new == "bm25" else "tf-idf")):
+            shutil.copy(folder / "runs" / f"{system}.run", tmp_path / f"{name}.run")
+        for command in commands:
+            assert qrowd(*shlex.split(command)[1:]).status == status
+        assert (tmp_path / "compare.md").read_text().startswith("Fails: " if status else "Passes: ")
