@@ -22,7 +22,6 @@ class Rows(NamedTuple):
     said: Codes
 
 
-@kernel()
 def count_confusions(starts: Ints, assessor: Codes, said: Codes, posterior: Floats, out: Floats) -> None:
     """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
     out[:] = 0.0
@@ -35,7 +34,6 @@ def count_confusions(starts: Ints, assessor: Codes, said: Codes, posterior: Floa
                 out[a, h, g] += posterior[d, g]
 
 
-@kernel()
 def maximise(
     counts: Floats,
     posterior: Floats,
@@ -69,7 +67,6 @@ def maximise(
         prior[g] = max(total / posterior.shape[0], floor)
 
 
-@kernel()
 def _normalise(logs: Floats, d: int, posterior: Floats) -> tuple[float, float, float]:
     """posterior[d, g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
     highest = -np.inf
@@ -87,7 +84,6 @@ def _normalise(logs: Floats, d: int, posterior: Floats) -> tuple[float, float, f
     return highest, np.log(total), change
 
 
-@kernel()
 def expect(
     starts: Ints, assessor: Codes, said: Codes, prior: Floats, log_confusion: Floats, posterior: Floats
 ) -> tuple[float, float]:
@@ -116,7 +112,6 @@ def expect(
     return log_likelihood, change
 
 
-@kernel()
 def _logs(values: Floats, out: Floats) -> float:
     """Fill in the logarithms; their sum."""
     total = 0.0
@@ -130,7 +125,8 @@ def _logs(values: Floats, out: Floats) -> float:
 
 @kernel(
     "int64[:], int32[:], int32[:], float, float, float, float64[:,:], float64[:,:,:], float64[:,:,:], float64[:], "
-    "float64[:,:,:]"
+    "float64[:,:,:]",
+    numbers="float, float, float",
 )
 def _iterate(
     starts: Ints,
@@ -180,7 +176,10 @@ def alternate(
     return confusion, prior, log_likelihood, np.array(objectives), change
 
 
-@kernel("int64[:], int32[:], int32[:], float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]")
+@kernel(
+    "int64[:], int32[:], int32[:], float64[:], float64[:], float64[:,:], float64[:,:], float64[:,:]",
+    numbers="float, float",
+)
 def expect_knowing(
     starts: Ints,
     assessor: Codes,

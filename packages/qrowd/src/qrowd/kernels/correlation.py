@@ -18,7 +18,6 @@ from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
 
 
-@kernel()
 def _add_pairs(a: Floats, b: Floats, i: int, sums: Ints) -> None:
     """Pairs of system i and one before it: same less opposite order; untied in a; untied in b; untied in both."""
     u = a[i]
@@ -40,7 +39,7 @@ def _add_pairs(a: Floats, b: Floats, i: int, sums: Ints) -> None:
     sums[3] += untied
 
 
-@kernel("float64[:,:], float64[:,:]")
+@kernel("float64[:,:], float64[:,:]", arrays=lambda x, y: (np.empty((x.shape[0], 6), np.int64),))
 def pair_counts(x: Floats, y: Floats) -> Ints:
     """(rows, 6) pairs of systems: same order in both, opposite order, tied in x, tied in y, tied in both, all pairs.
 
@@ -87,7 +86,6 @@ def tau_b(x: Floats, y: Floats) -> Floats:
         return np.asarray((same - opposite) / untied)
 
 
-@kernel()
 def _systems_above(x: Floats, r: int, y: Floats, s: int, i: int) -> tuple[int, int, int]:
     """How many systems x puts above i, and level with it; of the former, twice those above in y, a tie counting 1."""
     u = x[r, i]
@@ -103,7 +101,7 @@ def _systems_above(x: Floats, r: int, y: Floats, s: int, i: int) -> tuple[int, i
     return p, t, twice
 
 
-@kernel("float64[:,:], float64[:,:]")
+@kernel("float64[:,:], float64[:,:]", arrays=lambda x, y: (np.empty(x.shape[0]),))
 def ap_correlation(x: Floats, y: Floats) -> Floats:
     """Expected AP correlation of the ranking x, walked from the top, with the reference y, all ties broken at random.
 

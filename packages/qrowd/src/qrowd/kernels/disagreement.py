@@ -25,7 +25,6 @@ NOMINAL, INTERVAL, RATIO = 0, 1, 2
 BLOCK = 1 << 16  # pairs drawn at once
 
 
-@kernel()
 def squared_difference(x: float, y: float, level: int) -> float:
     """Of two values, level being NOMINAL, INTERVAL or RATIO."""
     if x == y:
@@ -70,7 +69,7 @@ def mean_drawn_difference(
     return total / draws
 
 
-@kernel("int64[:], int32[:], float64[:], int, float64[:,:], float")
+@kernel("int64[:], int32[:], float64[:], int, float64[:,:], float", numbers="float")
 def _sum_drawn_differences(
     starts: Ints, document: NDArray[np.int32], value: Floats, level: int, uniform: Floats, total: float
 ) -> float:

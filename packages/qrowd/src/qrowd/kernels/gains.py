@@ -131,7 +131,7 @@ def divide(out: Floats, begin: int, divisor: Floats) -> None:
                 score[a] /= by[a]
 
 
-@kernel("int64[:], float64[:,:]")
+@kernel("int64[:], float64[:,:]", arrays=lambda documents, gains: (np.empty((documents.size - 1, gains.shape[1])),))
 def topic_sums(documents: Ints, gains: Floats) -> Floats:
     """(topics, assessors) sum of the gains of each topic's documents."""
     n_assessors = gains.shape[1]

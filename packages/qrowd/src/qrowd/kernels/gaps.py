@@ -18,7 +18,6 @@ DENSITY_FLOOR = 1e-12  # no density is lower, so that its logarithm exists
 REACH = 10.0  # bandwidths beyond which a Gaussian adds nothing that the floor would show
 
 
-@kernel()
 def bits(word: np.uint64) -> np.uint64:
     """How many bits of a 64-bit word are set, in pairs, fours, bytes; compilers know it for one instruction."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -27,7 +26,7 @@ def bits(word: np.uint64) -> np.uint64:
     return (in_bytes * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@kernel("float64[:,:], float64[:,:]")
+@kernel("float64[:,:], float64[:,:]", arrays=lambda crowd, random: (np.empty((crowd.shape[0], random.shape[1])),))
 def squared_distances(crowd: Floats, random: Floats) -> Floats:
     """Sum over systems of the squared differences of scores."""
     n_systems, n_replicates = random.shape
@@ -41,7 +40,6 @@ def squared_distances(crowd: Floats, random: Floats) -> Floats:
     return out
 
 
-@kernel()
 def _sets(crowd: Floats, n_words: int) -> tuple[Words, Words]:
     """(assessors, systems, words) the systems that the assessor puts above each system, and level with it, as bits."""
     n_assessors, n_systems = crowd.shape
@@ -58,7 +56,9 @@ def _sets(crowd: Floats, n_words: int) -> tuple[Words, Words]:
     return above, level
 
 
-@kernel("float64[:,:], float64[:,:]")
+@kernel(
+    "float64[:,:], float64[:,:]", arrays=lambda crowd, random: tuple(np.empty((2, crowd.shape[0], random.shape[1])))
+)
 def rank_correlations(crowd: Floats, random: Floats) -> tuple[Floats, Floats]:
     """Kendall's tau-a and AP correlation of every assessor with every replicate.
 
@@ -158,7 +158,7 @@ def add_densities(scores: Floats, bandwidth: float, density: Floats) -> None:
                     density[c, nearest - k] += down * falls[k]
 
 
-@kernel("float64[:,:], float64[:,:]")
+@kernel("float64[:,:], float64[:,:]", arrays=lambda crowd, random: (np.empty((crowd.shape[0], random.shape[0])),))
 def divergences(crowd: Floats, random: Floats) -> Floats:
     """Kullback-Leibler divergence of each assessor's density from each replicate's, in nats.
 

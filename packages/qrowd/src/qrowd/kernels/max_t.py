@@ -15,7 +15,6 @@ from qrowd.kernels.arrays import Floats
 from qrowd.kernels.compiled import kernel
 
 
-@kernel()
 def without_skewness(t: Any, skewness: Any) -> Any:
     """t + g (t^2 / 3 + 1 / 6) + g^2 t^3 / 27, where g is the skewness of the estimate in the numerator of t."""
     return t + skewness * (t * t * (1 / 3 + skewness * t / 27) + 1 / 6)
@@ -29,7 +28,8 @@ def with_skewness(corrected: Floats, skewness: Floats) -> Floats:
 
 
 @kernel(
-    "float64[:,:], float64[:,:], float64[:,:], float64[:,:], float64[:,:,:], float64[:,:], float64[:,:], float, float"
+    "float64[:,:], float64[:,:], float64[:,:], float64[:,:], float64[:,:,:], float64[:,:], float64[:,:], float, float",
+    arrays=lambda signs, *_: (np.empty((2, signs.shape[0])),),
 )
 def largest_t(
     signs: Floats,

@@ -15,6 +15,8 @@ Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgm
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,7 +139,7 @@ def average_share(
 # ---------------------------------------------------------------------- what follows from pairs
 
 
-@kernel("int, int32[:,:]")
+@kernel("int, int32[:,:]", arrays=lambda n, pairs: (np.empty((n, n), np.bool_),))
 def closure(n: int, pairs: Pairs) -> Bools:
     """(n, n) whether i is preferred to j, directly or over a chain of others, chains within cycles aside.
 
@@ -162,61 +164,20 @@ def closure(n: int, pairs: Pairs) -> Bools:
     return closed
 
 
-@kernel()
-def group_members(starts: Ints, pairs: Pairs, g: int, number: Ints, members: Pairs) -> int:
-    """Number the documents of a group in order of appearance; how many there are. The caller clears `number`."""
-    size = 0
-    for row in range(starts[g], starts[g + 1]):
-        for side in range(2):
-            document = pairs[row, side]
-            if number[document] < 0:
-                number[document] = size
-                members[size] = document
-                size += 1
-    return size
-
-
-@kernel("int, int64[:], int32[:,:]")
 def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
     """The closure of every group's pairs, each pair once: (m, 2), and (groups + 1,) where each group starts.
 
-    starts : (groups + 1,); group g is pairs[starts[g]:starts[g + 1]].
+    n : documents. starts : (groups + 1,); group g is pairs[starts[g]:starts[g + 1]]. The documents of a group are
+        numbered in order of appearance, and its pairs come in the order of these numbers.
     """
-    n_groups = starts.size - 1
-    ends = np.zeros(n_groups + 1, np.int64)
-    result = np.empty((max(pairs.shape[0], 16), 2), np.int32)
-    number = np.full(n, -1, np.int64)
-    members = np.empty(n, np.int32)
-    size = 0
-    for g in range(n_groups):
-        # Only the documents of the group take part: most groups are small.
-        n_members = group_members(starts, pairs, g, number, members)
-        local = np.empty((starts[g + 1] - starts[g], 2), np.int32)
-        for row in range(starts[g], starts[g + 1]):
-            for side in range(2):
-                local[row - starts[g], side] = number[pairs[row, side]]
-        closed = closure(n_members, local)
-        for i in range(n_members):
-            for j in range(n_members):
-                if closed[i, j]:
-                    if size == result.shape[0]:
-                        result = _resized(result, size, 2 * size)
-                    result[size, 0] = members[i]
-                    result[size, 1] = members[j]
-                    size += 1
-            number[members[i]] = -1
-        ends[g + 1] = size
-    return _resized(result, size, size), ends
-
-
-@kernel()
-def _resized(pairs: Pairs, size: int, room: int) -> Pairs:
-    """A copy of the first pairs, with room for more."""
-    out = np.empty((room, 2), np.int32)
-    for row in range(size):
-        out[row, 0] = pairs[row, 0]
-        out[row, 1] = pairs[row, 1]
-    return out
+    parts, ends = [np.empty((0, 2), np.int32)], [0]
+    number = np.empty(n, np.int32)
+    for begin, end in pairwise(starts.tolist()):
+        members = np.array([*dict.fromkeys(pairs[begin:end].ravel().tolist())], np.int32)
+        number[members] = np.arange(members.size)
+        parts.append(members[np.argwhere(closure(members.size, number[pairs[begin:end]]))])
+        ends.append(ends[-1] + len(parts[-1]))
+    return np.concatenate(parts), np.array(ends)
 
 
 # ---------------------------------------------------------------------- similarity to the ideal ranking

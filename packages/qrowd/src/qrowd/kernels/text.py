@@ -15,7 +15,6 @@ Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
 
-@kernel()
 def word_end(text: Bytes, start: int) -> int:
     """Where the word that begins at `start` ends: at a blank or a control character that is one."""
     i = start
@@ -24,7 +23,7 @@ def word_end(text: Bytes, start: int) -> int:
     return i
 
 
-@kernel("uint8[:], int, int64[:], int64[:,:], int64[:,:], float64[:,:]")
+@kernel("uint8[:], int, int64[:], int64[:,:], int64[:,:], float64[:,:]", numbers="int, int, int")
 def split_fields(
     text: Bytes, first: int, kinds: Offsets, starts: Offsets, ends: Offsets, numbers: NDArray[np.float64]
 ) -> tuple[int, int, int]:
@@ -77,7 +76,6 @@ def split_fields(
     return n_rows, undecided, 0
 
 
-@kernel()
 def decimal(text: Bytes, start: int) -> tuple[float, int]:
     """The number that the field at `start` holds, the double nearest to what is written, and where the field ends.
 
@@ -130,7 +128,6 @@ def decimal(text: Bytes, start: int) -> tuple[float, int]:
     return np.nan, i
 
 
-@kernel()
 def scaled(mantissa: int, scale: int) -> float:
     """mantissa * 10**scale rounded once, or nan where that cannot be told.
 
@@ -176,7 +173,6 @@ def scaled(mantissa: int, scale: int) -> float:
     return value if value == quotient + rest * (1.0 - 3.6e-15) else np.nan
 
 
-@kernel()
 def hash_of(text: Bytes, start: int, length: int) -> int:
     """A number for text[start:start + length], the same for the same bytes: FNV-1a, without the highest bit."""
     hashed = np.uint64(0x4BF29CE484222325)
@@ -185,7 +181,6 @@ def hash_of(text: Bytes, start: int, length: int) -> int:
     return int((hashed ^ (hashed >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
-@kernel()
 def slot_of(text: Bytes, start: int, length: int, slots: NDArray[np.int32], pool: Bytes, pool_ends: Offsets) -> int:
     """The slot that holds the number of the word text[start:start + length], or the free one where it belongs."""
     mask = slots.size - 1
@@ -202,7 +197,7 @@ def slot_of(text: Bytes, start: int, length: int, slots: NDArray[np.int32], pool
     return slot
 
 
-@kernel("uint8[:], int64[:], int64[:], int32[:], uint8[:], int64[:], int, int, int32[:]")
+@kernel("uint8[:], int64[:], int64[:], int32[:], uint8[:], int64[:], int, int, int32[:]", numbers="int, int")
 def encode_words(
     text: Bytes,
     starts: Offsets,
