@@ -119,7 +119,7 @@ def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those
     assert outcome.status == 0, outcome.err
     assert "left out" not in outcome.out
     tables = json.loads((tmp_path / "out.json").read_text())
-    assert {name.split(": ")[0] for name in tables} - {"sentence", "notes"} == {
+    assert {name.split(": ")[0] for name in tables} - {"sentence", "notes", "signature"} == {
         "distribution", "units", "agreement", "effort", "levels", "gains", "conflicts", "rankings",
     }  # fmt: skip
     sds = [row["log_sd"] for row in tables["distribution: topics"]]

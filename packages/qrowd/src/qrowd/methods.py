@@ -31,6 +31,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.one_scale import Combined, CombineScales, combined_how, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.model.signature import with_signature
 from qrowd.plugins import instances
 
 if TYPE_CHECKING:
@@ -368,6 +369,7 @@ def added_methods() -> tuple[Method, ...]:
     return instances("qrowd.methods", Method)
 
 
+@with_signature()
 def evaluate_methods(
     runs: AnyRuns,
     judgments: AnyJudgments,

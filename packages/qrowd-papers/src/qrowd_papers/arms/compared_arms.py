@@ -77,7 +77,7 @@ class ArmsReport(Reported):
             tables["differences"] = lambda: {**self.agreement._differences(), "p_holm": self.p_holm}  # type: ignore[union-attr]
         return {**tables, **self._tables_of(times=self.times, feedback=self.feedback, context=self.context)}
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The tables of the study, as far as there are data for them."""
         tables = [*_agreement_tables(self)]
         if self.times is not None:

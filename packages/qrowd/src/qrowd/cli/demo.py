@@ -9,6 +9,7 @@ from qrowd.cli.output import Output, deliver, is_standard_output
 STORY = """\
 Eight assessors judged the same documents of 25 topics: experts with grades 0-3, crowd workers with yes or no, and a
 language model with fractions. Which of twelve systems is best, and does the answer depend on the assessor?
+`qrowd simulate DIR` writes this panel to files, on which every command can be tried.
 """
 
 
@@ -23,4 +24,3 @@ def demo(output: Output = None) -> None:
     runs, judgments, _ = simulate_demo()
     scores = evaluate(runs, judgments, ["nDCG@10", "AP"])
     deliver(summarise(scores, baseline="bm25", rng=1).to_document(), output)
-    typer.echo("\nqrowd simulate DIR writes this panel to files, on which every command can be tried.", err=piped)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from inspect import Parameter, cleandoc, signature
+from inspect import Parameter, cleandoc, signature, unwrap
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -95,7 +95,7 @@ def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Pa
 def _annotation(function: Callable[..., Any], parameter: Parameter) -> Any:
     """The type of a parameter; those of others may be imported for type checkers alone."""
     annotation = parameter.annotation
-    return eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
+    return eval(annotation, unwrap(function).__globals__) if isinstance(annotation, str) else annotation
 
 
 def _converted(name: str, value: Any) -> Any:

@@ -248,14 +248,14 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         typer.echo(f"nothing is left to judge: {output} is not written", err=True)
 
 
-def read_pairs(path: str | None) -> list[tuple[str, str]]:
+def read_pairs(path: str | None) -> tuple[tuple[str, str], ...]:
     """The pairs of --unjudgeable."""
     from qrowd import files
 
     if path is None:
-        return []
+        return ()
     topics, documents = files.read_labels(path, "topic", "document")
-    return list(zip(topics, documents, strict=True))
+    return tuple(zip(topics, documents, strict=True))
 
 
 def people_and_models(data: People, model: list[str]) -> tuple[Judgments | None, Judgments | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from qrowd.model.preferences import Preferences
 
 DATABASE = "judgments.db"
+SOURCES = {"judgments", "campaign", "database", "names"}  # of judgments; other options say how they are read
 CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
 
 
@@ -117,7 +118,15 @@ class Data:
     def read(self) -> Judgments:
         """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
         judgments = self._normalised(self._settled(self._collected()))
-        return judgments if self.slots is None else judgments.slots(self.slots)
+        return self._noted(judgments if self.slots is None else judgments.slots(self.slots))
+
+    def _noted(self, judgments: Judgments) -> Judgments:
+        """With the options by which they were read, for signatures."""
+        from qrowd.model.signature import written
+
+        options = {field.name: getattr(self, field.name) for field in fields(Data) if field.name not in SOURCES}
+        changed = {name: value for name, value in options.items() if value and value != getattr(Data, name)}
+        return replace(judgments, prepared=tuple(written(changed)))
 
     def read_with(self, option: str, texts: Sequence[str]) -> tuple[Judgments, tuple[str, ...]]:
         """The judgments with those of further assessors, and the names of these.
@@ -150,7 +159,7 @@ class Data:
         if self.slots is not None:
             others = judgments.select(assessors=lambda assessor: assessor not in names)
             judgments = concatenate_judgments([others.slots(self.slots), judgments.select(assessors=names)])
-        return judgments, tuple(names)
+        return self._noted(judgments), tuple(names)
 
     def read_with_gold(self, gold: str | None) -> tuple[Judgments, str | None]:
         """The judgments with those of the gold assessor, and its name; None where none is named."""

@@ -133,6 +133,8 @@ def show(document: Document) -> None:
         show_table(table)
     for note in document.notes:
         say(str(note))
+    if document.signature:
+        typer.echo(document.signature)  # one line, for pasting
 
 
 def show_table(table: Table) -> None:

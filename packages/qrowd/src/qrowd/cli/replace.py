@@ -64,7 +64,7 @@ def replace(
         judgments,
         models,
         runs=rankings,
-        groups=groups,
+        groups=groups or None,
         measure=measure,
         eps=eps,
         closeness=closeness,

@@ -136,7 +136,7 @@ class PageOutput:
             size = f"{len(content) / 1e6:,.0f} MB"
             typer.echo(f"note: the page has {size}; fewer measures or no --documents make it smaller", err=True)
         write_output(self.output, content)
-        typer.echo(result.sentence, err=is_standard_output(self.output))
+        typer.echo(f"{result.sentence}\n{result.signature}", err=is_standard_output(self.output))
 
 
 report = command(report_on, ReportInputs, PageOutput, work="comparing with random assessors")

@@ -20,6 +20,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
+from qrowd.model.signature import with_signature
 from qrowd.paths import PathLike
 from qrowd.sequential.batches import check_texts, write_campaign
 
@@ -113,6 +114,7 @@ class Disagreements(Result):
         )
 
 
+@with_signature("disagreements")
 def disagreements(
     runs: AnyRuns,
     judgments: AnyJudgments,

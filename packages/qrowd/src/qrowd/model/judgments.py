@@ -71,6 +71,7 @@ class Judgments(Displayed):
         decides what comes first among repeats; `unit` names the batch of documents shown together; `seconds` is time
         spent; `time` is when; `comment` is what the assessor wrote.
     notes : what was noticed while they were read, such as rows that were left out.
+    prepared : options of a command by which they were read, as fields of a signature.
     """
 
     topics: tuple[str, ...]
@@ -88,6 +89,7 @@ class Judgments(Displayed):
     time: NDArray[np.object_] | None = None
     comment: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
+    prepared: tuple[str, ...] = ()
 
     OPTIONAL = ("order", "unit", "seconds", "time", "comment")
 

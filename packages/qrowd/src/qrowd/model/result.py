@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from qrowd.display import Display, Displayed, Rows, cell_text
 from qrowd.errors import check_choice
 from qrowd.model.frames import make_frame
+from qrowd.model.signature import signature_of
 
 N_NUMBERS = 8  # in the sentence of a result
 SHORT = 20  # letters of a text there
@@ -61,6 +63,11 @@ class Result(Displayed):
         name = next(iter(tables)) if what is None else what
         check_choice("what", name, tables)
         return make_frame(_whole_columns(tables[name]()), backend)
+
+    @cached_property
+    def signature(self) -> str:
+        """One line for a paper: the version, what was evaluated, the options in force, and the seed."""
+        return signature_of(self)
 
     def _records(self) -> list[dict[str, Any]]:
         """The rows of the first table as {column: cell}, without a data frame."""

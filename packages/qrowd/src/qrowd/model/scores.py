@@ -19,6 +19,7 @@ from qrowd.display import Display, Displayed
 from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.labels import first_of, number_of
+from qrowd.model.signature import signature_of
 
 if TYPE_CHECKING:
     import pandas
@@ -49,6 +50,25 @@ class Scores(Displayed):
     relevant: Floats = field(repr=False)
     coverage: Floats = field(repr=False)
     attributes: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def signature(self) -> str:
+        """One line for a paper: the version, measures, what was evaluated, and the conventions in force."""
+        return signature_of(self)
+
+    @property
+    def in_force(self) -> tuple[str, ...]:
+        """The conventions on which these scores depend: where another choice would have changed one of them."""
+        about, judged = self.attributes, self.coverage > 0
+        facts = {
+            "ties": about.get("tied_lists"),
+            "unjudged": any(about.get("unjudged_shares", {}).values()),
+            "missing": about.get("missing_lists") or about.get("zeros"),
+            "empty": "lists" in about and ((self.relevant == 0) & judged).any(),
+            "min_coverage": (judged & (self.coverage < about.get("conventions", {}).get("min_coverage", 0))).any(),
+            "repeats": about.get("repeated_judgments"),
+        }
+        return tuple(name for name, fact in facts.items() if fact)
 
     @cached_property
     def known(self) -> Bools:

@@ -22,6 +22,7 @@ from qrowd.model.chance import Chance, Rng, Seed, seed_of
 from qrowd.model.panel import Pool
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result, Tables
+from qrowd.model.signature import with_signature
 from qrowd.preferences.decided import halves_of_ties
 from qrowd.threads import in_threads
 
@@ -291,6 +292,7 @@ class BradleyTerry(Result):
         }
 
 
+@with_signature("bradley-terry")
 def bradley_terry(
     preferences: Preferences,
     *,

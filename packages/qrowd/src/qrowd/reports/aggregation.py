@@ -16,6 +16,7 @@ from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.phrases import cells, count, percent
 from qrowd.reports.scale_notes import scale_note, scale_rules
@@ -49,13 +50,14 @@ class Aggregation(Reported):
     def _columns(self) -> dict[str, Any]:
         return dict(self.merged.to_frame())
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The merged grades, and each assessor's confusion or competence where the method has one."""
         return Document(
             self.sentence, tuple(_tables(self.merged)), (self.scale, *_notes(self.merged)), self.merged.to_frame
         )
 
 
+@with_signature("method")
 def aggregate(
     judgments: Judgments,
     *,

@@ -18,6 +18,7 @@ from qrowd.model.chance import Rng
 from qrowd.model.conventions import Repeats
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
+from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Table, repeats_note
 from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scale_notes import scale_note, scale_rules
@@ -28,6 +29,7 @@ PAIRS_SHOWN = 8
 DOCUMENTS_SHARED = 10  # by a pair of a large panel; on fewer, kappa is mostly chance
 
 
+@with_signature("alpha", "kappa")
 def agree(
     judgments: Judgments,
     *,
@@ -129,6 +131,7 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
 # ---------------------------------------------------------------------- one row per assessor
 
 
+@with_signature("assessors")
 def assessors(
     judgments: Judgments,
     *,

@@ -24,6 +24,7 @@ from qrowd.model.judgments import Judgments, Repeats
 from qrowd.model.result import Tables
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
 from qrowd.reports.phrases import cells, count, percent, span
@@ -82,7 +83,7 @@ class AwareSummary(Reported):
             )
         return f"Assessors weighted by {self.weights.estimator}: {'. '.join(sentences)}."
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The systems and the weights; .csv holds one row per measure, topic and system."""
         tables = [*(_systems(self, measure) for measure in self.weights.measures), _assessors(self.weights)]
         return Document(self.sentence, tuple(tables), (*self.doubtful, *_notes(self)), self.to_frame, self._content)
@@ -100,6 +101,7 @@ class AwareSummary(Reported):
         }
 
 
+@with_signature("estimator")
 def aware_of(
     runs: Runs,
     judgments: Judgments,

@@ -26,6 +26,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Tables
 from qrowd.model.scores import Scores, scores_of
+from qrowd.model.signature import with_signature
 from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
@@ -212,7 +213,7 @@ class Comparison(Reported):
 
         return {name: partial(rows, name) for name in parts[0][1]}
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
         tables = [table for part in self.measures for table in _tables(part)]
         return Document(self.sentence, tuple(tables), self.notes, self.to_frame, self._content)
@@ -223,6 +224,7 @@ class Comparison(Reported):
         return {**about, **self.records(), "fail_if": self.gate and asdict(self.gate)}
 
 
+@with_signature()
 def compare(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,
@@ -278,6 +280,7 @@ def compare(
     )
 
 
+@with_signature()
 def compare_scores(
     scores: AnyScores,
     *,

@@ -33,6 +33,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Tables
 from qrowd.model.scores import Scores
+from qrowd.model.signature import with_signature
 from qrowd.reports.difference_tables import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import coverage_warning, scoring_notes
@@ -131,7 +132,7 @@ class Plan(Reported):
         """The smallest difference that a design detects with the probability `power` stands behind its precision."""
         return {**study.to_frame(), "detectable_difference": _detectable(self.components, study, self.power)}
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """Components, designs and what the budget buys; .csv and .parquet hold one row per design of the table."""
         tables = [_component_table(self), _design_table(OTHER_DESIGNS, self._designs(self.study))]
         if self.best is not None:
@@ -154,6 +155,7 @@ class Plan(Reported):
         return content | {"best": self.best.to_frame().to_dict("records")[0], "by_assessors": content["best"]}
 
 
+@with_signature("variance-components")
 def plan(
     runs: AnyRuns,
     judgments: AnyJudgments,

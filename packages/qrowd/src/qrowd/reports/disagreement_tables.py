@@ -47,7 +47,7 @@ class DisagreementsReport(Reported):
                 columns[name] = [self.documents.get(document, {}).get(name, "") for document in one.documents]
         return columns
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The first documents; .csv holds all of them, with texts where there are any."""
         one, n = self.result, self.n_documents
         title = f"documents on which assessors disagree (the first {min(n, len(one.topics))} of {len(one.topics):,})"

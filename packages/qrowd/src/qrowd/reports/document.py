@@ -80,6 +80,7 @@ class Document:
     frame : every number in full, one row each, for .csv and .parquet.
     content : everything for .json besides sentence and notes; default: the rows of the frame.
     title : the heading of a page (.html, .md); empty: none. figure : of a page (.html), as HTML.
+    signature : the last line, of a result; empty: none.
     """
 
     sentence: str
@@ -89,6 +90,7 @@ class Document:
     content: Callable[[], dict[str, Any]] | None = None
     title: str = ""
     figure: str = ""
+    signature: str = ""
 
     def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
         """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
@@ -112,7 +114,11 @@ class Document:
     def __str__(self) -> str:
         """The document as plain text."""
         tables = ["\n".join([table.title, *table.lines(), ""]) for table in self.tables]
-        return "\n".join([self.sentence, "", *tables, *map(str, self.notes)])
+        return "\n".join([self.sentence, "", *tables, *self.remarks()])
+
+    def remarks(self) -> list[str]:
+        """The notes, and the signature as the last line, where there is one."""
+        return list(filter(None, [*map(str, self.notes), self.signature]))
 
 
 @dataclass(frozen=True)
@@ -140,8 +146,12 @@ class Reported(Result, ABC):
         @property
         def sentence(self) -> str: ...
 
-    @abstractmethod
     def to_document(self) -> Document:
+        """The sentence, the tables, the notes and the signature."""
+        return replace(self._document(), signature=self.signature)
+
+    @abstractmethod
+    def _document(self) -> Document:
         """The sentence, the tables and the notes."""
 
     def _tables_of(self, **parts: Result | None) -> Tables:
@@ -162,7 +172,7 @@ class Reported(Result, ABC):
         """The sentence, the first rows of the tables and the notes, for notebooks."""
         document = self.to_document()
         tables = "".join(html_table(table.first(ROWS_IN_NOTEBOOK)) for table in document.tables)
-        notes = "".join(f"<li>{escape(str(note))}</li>" for note in document.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in document.remarks())
         return f'<div class="qrowd-result"><p>{escape(document.sentence)}</p>{tables}<ul>{notes}</ul></div>'
 
     def records(self) -> dict[str, list[dict[str, Any]]]:
@@ -217,7 +227,8 @@ def _parquet(document: Document) -> bytes:
 
 def _json(document: Document) -> bytes:
     content = document.content() if document.content else {"rows": document.frame().to_dict("records")}
-    whole = {"sentence": document.sentence, "notes": list(map(str, document.notes)), **content}
+    notes = list(map(str, document.notes))
+    whole = {"sentence": document.sentence, "notes": notes, "signature": document.signature, **content}
     return (json.dumps(json_value(whole), ensure_ascii=False) + "\n").encode()
 
 
@@ -246,7 +257,7 @@ def _excel(document: Document) -> bytes:
     buffer = BytesIO()
     if len(frame) > EXCEL_ROWS:
         raise QrowdError(f"output: a sheet of .xlsx holds {EXCEL_ROWS:,} rows, not {len(frame):,}; write .csv")
-    text = pd.DataFrame({"text": [document.sentence, *map(str, document.notes)]})
+    text = pd.DataFrame({"text": [document.sentence, *document.remarks()]})
     try:
         with pd.ExcelWriter(buffer, engine="openpyxl") as book:
             frame.to_excel(book, sheet_name="rows", index=False)
@@ -264,12 +275,12 @@ def _markdown(document: Document) -> bytes:
     parts = [*([f"# {document.title}", ""] if document.title else []), document.sentence, ""]
     for table in document.tables:
         parts += [*markdown_table(table), ""]
-    parts += [f"- {note}" for note in document.notes]
+    parts += [f"- {note}" for note in document.remarks()]
     return ("\n".join(parts) + "\n").encode()
 
 
 def _html(document: Document) -> bytes:
-    notes = "".join(f"<li>{escape(str(note))}</li>\n" for note in document.notes)
+    notes = "".join(f"<li>{escape(note)}</li>\n" for note in document.remarks())
     body = "\n".join(
         [
             *([f"<h1>{escape(document.title)}</h1>"] if document.title else []),
@@ -283,7 +294,7 @@ def _html(document: Document) -> bytes:
 
 
 def _latex(document: Document) -> bytes:
-    comments = "\n".join([document.sentence, *map(str, document.notes)]).splitlines()
+    comments = "\n".join([document.sentence, *document.remarks()]).splitlines()
     parts = [PACKAGES, *(f"% {line}" for line in comments)]
     for n, table in enumerate(document.tables, 1):
         parts += ["", *latex_table(table, label=f"tab:qrowd-{n}")]

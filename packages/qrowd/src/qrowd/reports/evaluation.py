@@ -25,6 +25,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.result import Tables
 from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, scores_of
+from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
 from qrowd.reports.phrases import listed
@@ -130,7 +131,7 @@ class Summary(Reported):
         sentence = f"{self.sentence} {unanswered.sentence}" if unanswered.differs else self.sentence
         return replace(self, sentence=sentence, notes=(*self.notes, *unanswered.notes), unanswered=unanswered)
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The tables, and all scores in full."""
         return Document(self.sentence, tuple(_tables(self)), self.notes, self.scores.to_frame, self._content)
 
@@ -142,6 +143,7 @@ class Summary(Reported):
         return {**self.records(), **about, **labels, "scores": scores.values}
 
 
+@with_signature()
 def evaluation_of(
     runs: Runs | PartitionedRuns,
     judgments: Judgments | Preferences | PartitionedJudgments,
@@ -196,6 +198,7 @@ def evaluation_of(
     return summary if unanswered is None else summary.with_unanswered(unanswered)
 
 
+@with_signature()
 def summarise(
     scores: AnyScores,
     *,

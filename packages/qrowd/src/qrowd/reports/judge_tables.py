@@ -68,7 +68,7 @@ class JudgingReport(Reported):
         """What the order of two documents does to the preferences of each assessor; None where none were asked for."""
         return order_effects(preferences_of(self.statuses.outcomes))
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """A table by model, by system where there are runs, and by topic; .csv holds the first in full."""
         frames = {
             name: self.statuses.to_frame(what=name).sort_values("ok", kind="stable") for name in self.statuses._tables()

@@ -29,6 +29,7 @@ from qrowd.magnitude import (
 from qrowd.magnitude.normalisation import Scheme
 from qrowd.magnitude.units import By, Units, default_by, units_of
 from qrowd.model.judgments import Judgments
+from qrowd.model.signature import signature_of
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.phrases import cells, count, number, percent
 from qrowd.reports.scale_notes import scale_note
@@ -301,4 +302,5 @@ def magnitude_document(data: Magnitudes, sections: Mapping[str, Section] = SECTI
         (*notes, *left_out),
         data.judgments.to_frame,
         content,
+        signature=signature_of(data.written, ("magnitude", data.scheme), {"gold": data.gold and data.gold.assessors}),
     )

@@ -59,7 +59,7 @@ class NextJudgmentsReport(Reported):
         one = self.result
         return self._tables_of(batch=one, differences=one.statement, design=one.design)
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The differences that are open or decide; .csv holds the batch."""
         table = differences_table(self.result.statement)
         return Document(

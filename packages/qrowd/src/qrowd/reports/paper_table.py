@@ -20,6 +20,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.labels import number_of
 from qrowd.model.objects import AnyJudgments, AnyRuns
 from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
+from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
@@ -44,7 +45,8 @@ class PaperTable(Reported):
     table : as it is printed; its title is the caption. columns : measures, or assessors. systems : rows,
     best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
     are shown. p : of the difference from the baseline, after the correction; nan without a baseline. significant :
-    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring.
+    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring. scores : of all
+    systems. over, n_resamples, seed : of the test, of topics or of both topics and assessors; 0 without one.
     """
 
     sentence: str
@@ -57,6 +59,10 @@ class PaperTable(Reported):
     p: Floats
     significant: Bools
     notes: tuple[Note, ...]
+    scores: Scores
+    over: str
+    n_resamples: int
+    seed: Seed
 
     def _columns(self) -> dict[str, Any]:
         """One row per column of the table and system."""
@@ -66,7 +72,7 @@ class PaperTable(Reported):
         }
         return labels | {name: getattr(self, name).T.ravel() for name in ("mean", "best", "p", "significant")}
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         return Document(self.sentence, (self.table,), self.notes, self.to_frame, self.records)
 
     def content(self, path: str | Path) -> bytes:
@@ -80,7 +86,7 @@ class PaperTable(Reported):
 
         label : of the table. A table too wide is scaled down.
         """
-        comments = [f"% {note}" for note in self.notes]
+        comments = [f"% {note}" for note in (*self.notes, self.signature)]
         return "\n".join([PACKAGES, *comments, *latex_table(self.table, label=label)]) + "\n"
 
     def to_markdown(self) -> str:
@@ -88,6 +94,7 @@ class PaperTable(Reported):
         return "\n".join(markdown_table(self.table)) + "\n"
 
 
+@with_signature()
 def systems_table(
     runs: AnyRuns,
     judgments: AnyJudgments,
@@ -131,6 +138,7 @@ def systems_table(
     )
 
 
+@with_signature()
 def paper_table(
     scores: AnyScores,
     *,
@@ -217,6 +225,10 @@ def paper_table(
         against,
         against < test.level,
         (*test.notes(), *scoring_notes(plain)),
+        plain,
+        "both" if len(main.assessors) > 1 else "topics",
+        0 if kind == "none" else n_resamples,
+        test.seed,
     )
 
 

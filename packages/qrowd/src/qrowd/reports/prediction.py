@@ -20,6 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result, Tables
 from qrowd.model.runs import Runs
+from qrowd.model.signature import with_signature
 from qrowd.predicted_relevance import (
     PredictedRelevance,
     RelevantResults,
@@ -79,7 +80,7 @@ class Prediction(Reported):
         """One row per grade; per system; and per measure and system."""
         return self._tables_of(rows=self.model, relevant_results=self.results, systems=self.scores)
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The probabilities, the relevant results and the systems; .csv holds one row per grade."""
         tables = [_grades_table(self.model)]
         tables += [] if self.results is None else [_results_table(self.results)]
@@ -94,6 +95,7 @@ class Prediction(Reported):
         return content | {"tau": dict(zip(self.scores.measures, self.scores.tau, strict=True))}
 
 
+@with_signature("predicted-relevance")
 def predict_relevance(
     judgments: Judgments,
     *,

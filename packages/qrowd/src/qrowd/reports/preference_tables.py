@@ -11,6 +11,7 @@ import numpy as np
 from qrowd.errors import NoOverlapError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
+from qrowd.model.signature import with_signature
 from qrowd.preferences import (
     BradleyTerry,
     Closure,
@@ -34,6 +35,7 @@ SHOWN = 30  # rows of a table that could be as long as there are topics or asses
 CYCLES_SHOWN = 2
 
 
+@with_signature("transitivity")
 def preference_document(
     preferences: Preferences,
     judgments: Judgments | None = None,
@@ -239,7 +241,7 @@ def worth_document(worths: BradleyTerry) -> Document:
     if parts:
         text = f"{parts:,} groups of documents are linked to the rest of their topic by the ridge alone"
         notes.append(Note("components", text))
-    return Document(sentence, tuple(tables), tuple(notes), worths.to_frame)
+    return Document(sentence, tuple(tables), tuple(notes), worths.to_frame, signature=worths.signature)
 
 
 def _highest_worths(worths: BradleyTerry) -> Iterator[dict[str, Any]]:

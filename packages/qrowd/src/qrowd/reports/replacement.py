@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
@@ -16,7 +16,9 @@ from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.model.result import Tables
+from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale
+from qrowd.model.signature import with_signature
 from qrowd.replacement.alternative_annotator import (
     MIN_ASSESSORS,
     MIN_DOCUMENTS,
@@ -24,6 +26,7 @@ from qrowd.replacement.alternative_annotator import (
     PASSES,
     AnnotatorTest,
     Closeness,
+    Clusters,
     unlike_in_test,
     with_scale_of_model,
 )
@@ -116,7 +119,7 @@ class Replacement(Reported):
         parts = [comparison.to_frame(what=name) for comparison in self.models if name in comparison._tables()]
         return dict(pd.concat(parts, ignore_index=True))
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """A row per model and assessor, the calibration, and the bias; .csv holds the first table in full."""
         several = len(self.models) > 1
         frame = self.to_frame()
@@ -146,17 +149,22 @@ class Replacement(Reported):
         return {"models": verdicts, **{name: self.to_frame(what=name).to_dict("list") for name in self._tables()}}
 
 
+@with_signature("alternative-annotator")
 def replacement_report(
     judgments: Judgments,
     models: str | Sequence[str],
     *,
+    runs: Runs | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    measure: str = "nDCG@10",
+    eps: float = 0.2,
     closeness: Closeness | None = None,
+    clusters: Clusters = "topics",
     combine_scales: CombineScales = "auto",
     rel: float | None = None,
     conventions: Conventions = Conventions(),
-    **options: Any,
 ) -> Replacement:
-    """Compare each model with the human assessors, without the other models. options : of `compare_model`.
+    """Compare each model with the human assessors, without the other models; options as in `compare_model`.
 
     rel : lowest grade that counts as relevant, on scales of grades that have it; default: what each scale says.
 
@@ -178,6 +186,7 @@ def replacement_report(
     rules_of_test = {unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)}
     if len(names) > 1 and combine_scales == "auto" and "relevant" in rules_of_test:
         combine_scales = "relevant"
+    options: dict[str, Any] = {"runs": runs, "groups": groups, "measure": measure, "eps": eps, "clusters": clusters}
     options |= {"closeness": closeness, "combine_scales": combine_scales, "conventions": conventions}
     comparisons = [compare_model(panel, model, **options) for panel, model in zip(panels, names, strict=True)]
     scales: dict[str, Scale] = {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
+from qrowd.model.signature import version, with_signature
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note, Section
 from qrowd.reports.kinship_tables import kinship_table, related_assessors
@@ -44,6 +44,7 @@ UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy")
 
 
+@with_signature()
 def report(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,
@@ -150,7 +151,7 @@ def report(
         systems=part.rows,
         sections=tuple(sections),
         settings=scores.attributes["conventions"] | asdict(choices) | {"random_assessors": random_assessors},
-        versions={"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+        versions={"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
         provenance=provenance,
         data=PageData.of(
             *(runs, panel, (scores, *others), methods, texts), conventions=conventions, confidence=choices.confidence
@@ -198,10 +199,3 @@ def _coverage_section(runs: Runs, judgments: Judgments | Preferences, scores: Sc
         f"{percent(share, 1)} of {documents_down_to(cutoff)} results were {judged} by nobody."
     )
     return Section("coverage", "Data and conventions", sentence, notes=tuple(notes))
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # run from a folder that nobody installed
-        return "unknown"

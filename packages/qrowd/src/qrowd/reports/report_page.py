@@ -122,7 +122,7 @@ class Report(Reported):
             return report_page(self).encode("utf-8", "replace")
         return super().content(path)
 
-    def to_document(self) -> Document:
+    def _document(self) -> Document:
         """The tables for papers and programs: .csv holds one row per system, .json everything."""
         notes = tuple(note for section in self.sections for note in section.notes)
         return Document(self.sentence, tuple(self.tables.values()), notes, self.to_frame, self.to_dict)

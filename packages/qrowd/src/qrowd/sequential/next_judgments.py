@@ -19,6 +19,7 @@ from qrowd.model.objects import AnyJudgments, AnyRuns, as_judgments, as_runs
 from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scales import Scale, parse_scale
+from qrowd.model.signature import with_signature
 from qrowd.sequential.candidates import (
     Candidates,
     candidates_of,
@@ -83,6 +84,7 @@ class NextJudgments(Result):
         return self.sentence
 
 
+@with_signature("next-judgments")
 def next_judgments(
     runs: AnyRuns,
     judgments: AnyJudgments | None,

@@ -1,0 +1,133 @@
+"""Signatures: one line that says how a result was computed, to be put into a paper.
+
+    qrowd 0.3.0 | nDCG@10 | runs 63 | topics 53 | assessors 18 | ties document | missing zero | both 10000 | seed 1
+
+The fields stand in this order: the version; measures and statistics; what was evaluated; how judgments were prepared;
+conventions that differ from the default or changed a number; other options that differ from the default; what was
+resampled and how often; the seed. Whatever is left out has its default, so that two results of one function with the
+same signature, of the same data, are equal.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+from qrowd.model.chance import seed_of
+from qrowd.model.conventions import Conventions
+
+Facts = Mapping[str, Any]
+COUNTS = {"runs": "systems", "topics": "topics", "assessors": "assessors"}
+OTHERS = {"measures", "measure", "conventions", "rng", "n_resamples", "resample", "confidence"}  # fields of their own
+OTHERS |= {"runs", "judgments", "preferences", "scores", "topics", "documents"}  # data
+OTHERS |= {"progress", "executor", "threads", "results", "top", "also"}  # change no number
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def with_signature(*statistics: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: the signature of what the function returns has the options of the call.
+
+    statistics : what the function computes besides measures, as `qrowd cite` knows them; or the option that says it.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if "rng" in kwargs:
+                kwargs["rng"] = seed_of(kwargs["rng"])  # type: ignore[arg-type]
+            result = function(*args, **kwargs)
+            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound.apply_defaults()
+            defaults = {name: parameter.default for name, parameter in bound.signature.parameters.items()}
+            text = signature_of(result, statistics, bound.arguments, defaults)
+            object.__setattr__(result, "signature", text)
+            return result
+
+        return call
+
+    return decorate
+
+
+def signature_of(
+    result: object, statistics: Sequence[str] = (), options: Facts | None = None, defaults: Facts | None = None
+) -> str:
+    """The signature of a result, from what it holds. options, defaults : of the call."""
+    inner = getattr(result, "result", None)
+    if options is None and isinstance(signature := getattr(inner, "signature", None), str):
+        return signature
+    asked, standard = options or {}, defaults or {}
+    of_data = _facts(*filter(is_dataclass, asked.values()))
+    facts = {**of_data, **_facts(result)}
+    measures = facts.get("measures") or facts.get("measure") or ()
+    names = [measures] if isinstance(measures, str) else [*measures]
+    names += [asked.get(name, name) for name in statistics]
+    facts["assessors"] = of_data.get("assessors") or facts.get("assessors")  # methods are none
+    counts = {noun: facts.get(name) for noun, name in COUNTS.items()}
+    counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in counts.items() if n}
+    conventions = facts.get("conventions") or getattr(asked.get("conventions"), "as_dict", dict)()
+    others = {
+        name: value
+        for name, value in {**Conventions().as_dict(), **conventions}.items()
+        if value != getattr(Conventions, name, None) or name in facts.get("in_force", ())
+    }
+    others |= {
+        name: value
+        for name, value in asked.items()
+        if not (name in OTHERS or name in statistics or is_dataclass(value) or value == standard.get(name))
+    }
+    first = [f"qrowd {version()}", *([" ".join(names)] if names else [])]
+    return " | ".join([*first, *written(counts), *facts.get("prepared", ()), *written(others), *_chance(facts, asked)])
+
+
+@cache
+def version(package: str = "qrowd") -> str:
+    """The installed version of a package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a folder that nobody installed
+        return "unknown"
+
+
+def written(options: Facts) -> Iterator[str]:
+    """Options as fields of a signature: the name and the value; a word with a blank or a bar stands in quotes."""
+    for name, value in options.items():
+        values = value if isinstance(value, list | tuple) else [value]
+        words = [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in values]
+        quoted = [json.dumps(word, ensure_ascii=False) if set(word) & set(' "|\n') else word for word in words]
+        yield " ".join([name.replace("_", "-"), *quoted])
+
+
+def _facts(*objects: Any) -> dict[str, Any]:
+    """Names, numbers and mappings that objects hold, and those of the objects in them; the outermost counts."""
+    facts: dict[str, Any] = {}
+    for one in objects:
+        values = {field.name: getattr(one, field.name) for field in fields(one)}
+        values |= {"in_force": one.in_force, **one.attributes} if hasattr(one, "in_force") else {}
+        plain, parts = {}, []
+        for name, value in values.items():
+            first = value[0] if isinstance(value, tuple) and value else value
+            if is_dataclass(first):
+                parts.append(first)
+            elif isinstance(first, str | int | float | Mapping):
+                plain[name.removeprefix("n_") if isinstance(value, int) else name] = value
+        facts = {**_facts(*parts), **plain, **facts}
+    return facts
+
+
+def _chance(facts: Facts, asked: Facts) -> Iterator[str]:
+    """The confidence, what was resampled and how often, and the seed; nothing of them where nothing is resampled."""
+    if facts.get("confidence", 0.95) != 0.95:
+        yield f"confidence {facts['confidence']}"
+    n = facts.get("resamples", asked.get("n_resamples"))
+    over = facts.get("over") or facts.get("resample") or asked.get("resample")
+    if n:
+        yield f"both {n}" if over == "both" else f"over {over} {n}" if over else f"resamples {n}"
+    if n != 0 and (seed := facts.get("seed", asked.get("rng"))) is not None:
+        yield from written({"seed": seed})
