@@ -67,12 +67,12 @@ def test_replicates_are_by_default_alphas_of_topics_drawn_with_replacement(level
     )
     found = alpha_of(judgments, level, n_resamples=2000, rng=1)
     slow = []
-    for _ in range(200):
+    for _ in range(100):
         drawn = [row for t in rng.integers(12, size=12) for row in topics[t]]
         panel = {f"d{i}": dict(zip(ASSESSORS, map(float, row), strict=True)) for i, row in enumerate(drawn)}
         slow.append(oracle.krippendorff_alpha(panel, level))
     assert (found.resample, found.n_topics) == ("topics", 12)
-    assert np.mean(found.resamples) == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(200) + 1e-9)
+    assert np.mean(found.resamples) == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(100) + 1e-9)
     assert np.std(found.resamples) == pytest.approx(np.std(slow), rel=0.25, abs=1e-9)
 
 

@@ -193,8 +193,16 @@ RUNS, DEMO, _ = simulate_demo()
 PANEL = DEMO.select(assessors=["ann", "bob"])
 
 
-@pytest.mark.parametrize("change", ["grade", "panel"])
-@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(dcg='exp-log2')@10", "P@5", "R@10"])
+@pytest.mark.parametrize(
+    ("measure", "change"),
+    [
+        ("nDCG@10", "grade"),
+        ("nDCG@10", "panel"),
+        ("nDCG(dcg='exp-log2')@10", "panel"),
+        ("P@5", "grade"),
+        ("R@10", "grade"),
+    ],
+)
 def test_after_the_changes_evaluate_has_the_other_system_ahead(change, measure):
     result = qrowd.fragility(RUNS, PANEL, measure, change=change)
     assert (result.n_changes_low <= result.n_changes_high)[~np.isnan(result.n_changes_fixed)].all()
@@ -274,7 +282,7 @@ def test_a_reversal_may_need_a_lowest_grade_to_rise(measure):
 
 
 def test_a_reversal_that_the_fixed_normaliser_hides_is_found():
-    for seed in range(300):
+    for seed in range(100):
         rankings, table = random_case(seed, 2, ("ann",), 3, 3)
         runs, judgments = objects(rankings, table, 3)
         result = qrowd.fragility(runs, judgments, "nDCG@2")

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, InputError, ScaleError
@@ -376,6 +376,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
+@settings(max_examples=15)
 @given(rows=worlds)
 def test_nothing_changes_the_judgments_it_is_asked_of(verb, rows):
     judgments = made(rows, ordered=True)

@@ -106,8 +106,15 @@ def test_who_scores_as_expected_favours_nobody(values):
     assert found.severity == approx(assessor_bias(named(values), NEURAL, "llm").bias, abs=1e-12)
 
 
-@pytest.mark.parametrize("taste", [0.0, 0.03])
-@pytest.mark.parametrize(("n_people", "n_topics"), [(3, 50), (10, 50), (5, 200)])
+@pytest.mark.parametrize(
+    ("n_people", "n_topics", "taste"),
+    [
+        (3, 50, 0.03),
+        (10, 50, 0.0),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in [(3, 50, 0.0), (10, 50, 0.03)]),
+        *(pytest.param(5, 200, taste, marks=pytest.mark.nightly) for taste in (0.0, 0.03)),
+    ],
+)
 def test_a_model_who_is_one_of_the_people_favours_nobody_in_95_percent(n_people, n_topics, taste):
     random = np.random.default_rng([7, n_people])
     held = topics_alone = 0

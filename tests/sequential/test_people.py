@@ -100,7 +100,12 @@ def share_outside(panel: Panel, n_draws: int) -> tuple[float, float]:
     return for_judges, for_all
 
 
-@pytest.mark.parametrize("name", PANELS)
+OF_ONE_KIND = ("3 people, one for each document, taste .6", "4 people, a batch each in turn, taste 1")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name in OF_ONE_KIND else ()) for name in PANELS]
+)
 def test_intervals_hold_for_those_who_judge_each_document_and_for_no_others(name: str) -> None:
     for_judges, for_all = share_outside(PANELS[name], 20)
     assert for_judges <= 0.15  # at .05, more has a probability of .02
