@@ -14,8 +14,11 @@ from qrowd.kernels import compiled, confusion, correlation, disagreement, gains,
 
 MODULES = (confusion, correlation, disagreement, gains, gaps, max_t, preference, ranking, text)
 FOLDER = Path(compiled.__file__).parent
-# In Python, sums of whole arrays and functions such as exp are NumPy's; else operations and their order are the same.
-NEARLY = {"_iterate", "expect_knowing", "rank_correlations", "add_densities", "divergences", "largest_t"}
+# In Python, some sums are NumPy's, whose order is its own, and functions such as exp; else all numbers are the same.
+NEARLY = {
+    *("_iterate", "expect_knowing", "rank_correlations", "add_densities", "divergences", "largest_t"),
+    "shared_precision_sum",
+}
 
 needs_library = pytest.mark.skipif(not compiled.LIBRARY.exists(), reason="the kernels are not compiled")
 
@@ -97,9 +100,9 @@ class Draw:
         return np.frombuffer(b"".join(words) + b"\n", np.uint8), ends - sizes, ends
 
     def lines(self) -> np.ndarray[Any, Any]:
-        fields = ["a", "bc", "1", "-2.5e3", "+0.1", "1e400", "123456789012345678.5", "x1", "7.", "1e-3", "1e", ".5"]
+        fields = ["a", "bc", "1", "-2.5e3", "+0.1", "1e400", "x1", "7.", "1e-3", "1e", ".5"]
         rows = [
-            " ".join(self.rng.choice(fields, 2 if self.rng.random() < 0.9 else 3)) + self.rng.choice([" \t", "", "\r"])
+            " ".join(self.rng.choice(fields, 2 if self.rng.random() < 0.99 else 3)) + self.rng.choice([" \t", "", "\r"])
             for _ in range(self.n_lists)
         ]
         rows += ["# a comment", "  ", ""]
@@ -232,20 +235,27 @@ def copies(values: tuple[Any, ...]) -> list[Any]:
     return [value.copy() if isinstance(value, np.ndarray) else value for value in values]
 
 
+def told(name: str, values: list[Any], result: Any) -> list[Any]:
+    """What a caller may read of the arguments, once they are filled, and of the result."""
+    results = [*result] if isinstance(result, tuple) else [] if result is None else [result]
+    if name == "split_fields":  # rows before the first line of another length
+        n_rows, undecided, wrong_line = results
+        return [array[:, :n_rows] for array in values[-3:]] + [n_rows, wrong_line, undecided if not wrong_line else 0]
+    if name in ("encode_words", "place_words"):  # where a number stands in the table is for the hash to say
+        values[3] = np.sort(values[3])
+    return values + results
+
+
 @needs_library
 @pytest.mark.parametrize("name", kernels())
 @given(seed=st.integers(0, 10**6))
 @settings(deadline=None, max_examples=60)
 def test_a_kernel_gives_in_c_what_it_gives_in_python(name, seed):
-    if name == "split_fields":
-        pytest.skip("its Python function is being written anew")
     function = kernels()[name]
     drawn = arguments(name, Draw(seed))
     in_c, in_python = copies(drawn), copies(drawn)
-    with np.errstate(over="ignore"):  # hashes wrap around
-        results = function(*in_c), function.__wrapped__(*in_python)
-    pairs = zip(in_c, in_python, strict=True), zip(*(r if isinstance(r, tuple) else (r,) for r in results), strict=True)
-    for first, second in (pair for group in pairs for pair in group if pair[0] is not None):
+    results = function(*in_c), function.__wrapped__(*in_python)
+    for first, second in zip(told(name, in_c, results[0]), told(name, in_python, results[1]), strict=True):
         first, second = np.asarray(first), np.asarray(second)
         if name in NEARLY and first.dtype == np.float64:
             np.testing.assert_allclose(first, second, rtol=1e-12, atol=1e-12)

@@ -1,5 +1,7 @@
-"""The text kernels against Python's own split, float and dict."""
+"""The text kernels against Python's own split, float and dict, in C and without it."""
 
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from math import isnan, nextafter
 from random import Random
@@ -10,6 +12,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qrowd.kernels.text import encode_words, place_words, split_fields
+
+
+@pytest.fixture(autouse=True, scope="module", params=["in C", "in Python"])
+def language(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "in Python":
+            for kernel in (encode_words, place_words, split_fields):
+                patch.setattr(sys.modules[__name__], kernel.__name__, kernel.__wrapped__)  # type: ignore[attr-defined]
+        yield
 
 
 def characters(text):

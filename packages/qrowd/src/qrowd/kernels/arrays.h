@@ -1,5 +1,6 @@
 /* What a kernel takes. The Python function of the same name, in the .py file beside the .c file, says what it computes and
-   how its arguments are laid out; the C function has the same loops, so that it adds in the same order.
+   how its arguments are laid out; the C function computes the same in loops, with the additions in the same
+   order where test_both_ways.py wants equal numbers.
 
    Arrays are C-contiguous, with up to three dimensions; compiled.py checks that, and their type. Whole numbers come as
    int64_t, numbers as double. What a Python function returns is an argument here, after the others: arrays, or room for

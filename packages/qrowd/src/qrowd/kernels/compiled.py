@@ -5,9 +5,9 @@ A kernel is a Python function of arrays and numbers, with the types of its argum
     @kernel("int32[:,:], float64[:,:], int, float64[:,:]")
     def shared_precision_sum(rows, worth, cutoff, out): ...
 
-The .c file beside its module holds a function of the same name with the same loops. `build_kernels.py` compiles all of
-them into `kernels/native`; where it could not, the Python functions run. Arrays must have the stated type and be
-C-contiguous. A compiled kernel holds no lock of the interpreter.
+The .c file beside its module holds a function of the same name that computes the same in loops. `build_kernels.py`
+compiles all of them into `kernels/native`; where it could not, the Python functions run. Arrays must have the stated
+type and be C-contiguous. A compiled kernel holds no lock of the interpreter.
 """
 
 from __future__ import annotations

@@ -22,105 +22,21 @@ class Rows(NamedTuple):
     said: Codes
 
 
-def count_confusions(starts: Ints, assessor: Codes, said: Codes, posterior: Floats, out: Floats) -> None:
-    """out[a, h, g] = sum over the pairs that assessor a gave grade h of their probability of grade g."""
-    out[:] = 0.0
-    n_grades = posterior.shape[1]
-    for d in range(posterior.shape[0]):
-        for row in range(starts[d], starts[d + 1]):
-            a = int(assessor[row])
-            h = int(said[row])
-            for g in range(n_grades):
-                out[a, h, g] += posterior[d, g]
+def _sums(index: Ints, weights: Floats, shape: tuple[int, int]) -> Floats:
+    """(rows, columns): each of the weights (n, columns) is added to its row."""
+    rows, columns = shape
+    return np.stack([np.bincount(index, weights[:, g], rows) for g in range(columns)], axis=1)
 
 
-def maximise(
-    counts: Floats,
-    posterior: Floats,
-    smoothing: float,
-    unsupported: float,
-    floor: float,
-    confusion: Floats,
-    prior: Floats,
-) -> None:
-    """What makes the counts most likely: every assessor's confusion, and how frequent the grades are.
-
-    counts, confusion : (assessors, said, true); confusion[a, :, g] sums to 1 over what a says of grade g.
-    prior : (grades,) mean posterior.
-
-    A grade that at most `floor` of an assessor's pairs are expected to have is `unsupported`: that is every share of
-    its row. No probability is below `floor`.
-    """
-    n_assessors, n_grades, _ = counts.shape
-    for a in range(n_assessors):
-        for g in range(n_grades):
-            total = 0.0
-            for h in range(n_grades):
-                total += counts[a, h, g] + smoothing
-            for h in range(n_grades):
-                share = (counts[a, h, g] + smoothing) / total if total > floor else unsupported
-                confusion[a, h, g] = max(share, floor)
-    for g in range(n_grades):
-        total = 0.0
-        for d in range(posterior.shape[0]):
-            total += posterior[d, g]
-        prior[g] = max(total / posterior.shape[0], floor)
-
-
-def _normalise(logs: Floats, d: int, posterior: Floats) -> tuple[float, float, float]:
-    """posterior[d, g] ~ exp(logs[g]), summing to 1; two parts of the logarithm of the sum, and the largest change."""
-    highest = -np.inf
-    for g in range(logs.size):
-        highest = max(highest, logs[g])
-    total = 0.0
-    for g in range(logs.size):
-        logs[g] = np.exp(logs[g] - highest)
-        total += logs[g]
-    change = 0.0
-    for g in range(logs.size):
-        likely = logs[g] / total
-        change = max(change, abs(likely - posterior[d, g]))
-        posterior[d, g] = likely
-    return highest, np.log(total), change
-
-
-def expect(
-    starts: Ints, assessor: Codes, said: Codes, prior: Floats, log_confusion: Floats, posterior: Floats
-) -> tuple[float, float]:
-    """posterior[d, g] ~ prior[g] * product over the judgments of d of confusion[assessor, said, g]; overwritten.
-
-    Returns the log-likelihood of all judgments and the largest change of any probability.
-    """
-    n_grades = prior.size
-    log_prior = np.empty(n_grades)
-    for g in range(n_grades):
-        log_prior[g] = np.log(prior[g])
-    new = np.empty(n_grades)
-    log_likelihood = 0.0
-    change = 0.0
-    for d in range(posterior.shape[0]):
-        for g in range(n_grades):
-            new[g] = log_prior[g]
-        for row in range(starts[d], starts[d + 1]):
-            a = int(assessor[row])
-            h = int(said[row])
-            for g in range(n_grades):
-                new[g] += log_confusion[a, h, g]
-        highest, log_total, largest = _normalise(new, d, posterior)
-        log_likelihood += highest + log_total
-        change = max(change, largest)
-    return log_likelihood, change
-
-
-def _logs(values: Floats, out: Floats) -> float:
-    """Fill in the logarithms; their sum."""
-    total = 0.0
-    for a in range(values.shape[0]):
-        for h in range(values.shape[1]):
-            for g in range(values.shape[2]):
-                out[a, h, g] = np.log(values[a, h, g])
-                total += out[a, h, g]
-    return total
+def _normalised(logs: Floats, posterior: Floats) -> tuple[float, float]:
+    """posterior ~ exp(logs), each row summing to 1; the sum of the logarithms of the sums, and the largest change."""
+    highest = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - highest)
+    total = weights.sum(axis=1, keepdims=True)
+    new = weights / total
+    change = float(np.abs(new - posterior).max(initial=0.0))
+    posterior[:] = new
+    return float((highest + np.log(total)).sum()), change
 
 
 @kernel(
@@ -141,12 +57,30 @@ def _iterate(
     prior: Floats,
     log_confusion: Floats,
 ) -> tuple[float, float, float]:
-    """Maximise, then expect: the log-likelihood, the sum of log confusion, and the largest change of a probability."""
-    count_confusions(starts, assessor, said, posterior, counts)
-    maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior)
-    log_sum = _logs(confusion, log_confusion)
-    log_likelihood, change = expect(starts, assessor, said, prior, log_confusion, posterior)
-    return log_likelihood, log_sum, change
+    """Maximise, then expect: the log-likelihood, the sum of log confusion, and the largest change of a probability.
+
+    counts, confusion : (assessors, said, true), of the posterior as it comes in: counts[a, h, g] is the sum over the
+        pairs that assessor a gave grade h of their probability of grade g, confusion[a, :, g] its shares of what a says
+        of grade g.
+    prior : (grades,) mean posterior.
+    posterior[d, g] ~ prior[g] * product over the judgments of d of confusion[assessor, said, g].
+
+    A grade that at most `floor` of an assessor's pairs are expected to have is `unsupported`: that is every share of
+    its row. No probability is below `floor`.
+    """
+    n_assessors, n_grades, _ = counts.shape
+    pair = np.repeat(np.arange(len(posterior)), np.diff(starts))
+    cell = assessor * np.int64(n_grades) + said
+    counts[:] = _sums(cell, posterior[pair], (n_assessors * n_grades, n_grades)).reshape(counts.shape)
+    total = (counts + smoothing).sum(axis=1, keepdims=True)
+    shares = np.full(counts.shape, unsupported)
+    np.divide(counts + smoothing, total, out=shares, where=total > floor)
+    confusion[:] = np.maximum(shares, floor)
+    prior[:] = np.maximum(posterior.mean(axis=0), floor)
+    log_confusion[:] = np.log(confusion)
+    logs = np.log(prior) + _sums(pair, log_confusion[assessor, said], posterior.shape)
+    log_likelihood, change = _normalised(logs, posterior)
+    return log_likelihood, float(log_confusion.sum()), change
 
 
 def alternate(
@@ -161,7 +95,7 @@ def alternate(
 ) -> tuple[Floats, Floats, float, Floats, float]:
     """Maximise and expect in turn until no probability changes by `tol`; posterior : where to start.
 
-    Returns confusion and prior (see `maximise`), the log-likelihood, (iterations,) objectives and the last change. The
+    Returns confusion and prior (see `_iterate`), the log-likelihood, (iterations,) objectives and the last change. The
     objective adds smoothing * sum of log confusion, the penalty under which smoothed counts are best.
     """
     n_grades = posterior.shape[1]
@@ -201,27 +135,14 @@ def expect_knowing(
 
     Returns the log-likelihood of all judgments and the largest change of any probability.
     """
-    n_grades = posterior.shape[1]
+    pair = np.repeat(np.arange(len(posterior)), np.diff(starts))
+    cell = assessor * np.int64(guesses.shape[1]) + said
     # Against guessing, only the grade that was said gains by a judgment.
-    log_guess, gain = np.log(guesses), np.empty_like(guesses)
-    chance = np.empty_like(guesses)
-    for a in range(guesses.shape[0]):
-        for g in range(n_grades):
-            chance[a, g] = knows[a] / (guesses[a, g] + knows[a])
-            gain[a, g] = np.log1p(knows[a] / guesses[a, g])
-    knowing[:] = 0.0
-    new = np.empty(n_grades)
-    log_likelihood, change = 0.0, 0.0
-    for d in range(posterior.shape[0]):
-        for g in range(n_grades):
-            new[g] = log_prior[g]
-        base = 0.0
-        for row in range(starts[d], starts[d + 1]):
-            base += log_guess[assessor[row], said[row]]
-            new[said[row]] += gain[assessor[row], said[row]]
-        highest, log_total, largest = _normalise(new, d, posterior)
-        log_likelihood += base + highest + log_total
-        change = max(change, largest)
-        for row in range(starts[d], starts[d + 1]):
-            knowing[assessor[row], said[row]] += posterior[d, said[row]] * chance[assessor[row], said[row]]
-    return log_likelihood, change
+    gain = np.log1p(knows[:, None] / guesses).ravel()[cell]
+    log_guess = np.log(guesses).ravel()[cell]
+    of_grade = pair * posterior.shape[1] + said
+    logs = log_prior + np.bincount(of_grade, gain, posterior.size).reshape(posterior.shape)
+    log_likelihood, change = _normalised(logs, posterior)
+    knew = (knows[:, None] / (guesses + knows[:, None])).ravel()[cell] * posterior.ravel()[of_grade]
+    knowing[:] = np.bincount(cell, knew, knowing.size).reshape(knowing.shape)
+    return log_likelihood + float(log_guess.sum()), change

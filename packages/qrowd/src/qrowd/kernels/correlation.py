@@ -13,30 +13,10 @@ Coefficient. SIGIR, 799-802.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.compiled import kernel
-
-
-def _add_pairs(a: Floats, b: Floats, i: int, sums: Ints) -> None:
-    """Pairs of system i and one before it: same less opposite order; untied in a; untied in b; untied in both."""
-    u = a[i]
-    v = b[i]
-    score = 0
-    untied_a = 0
-    untied_b = 0
-    untied = 0
-    for j in range(i):
-        p = int(u > a[j]) - int(u < a[j])
-        q = int(v > b[j]) - int(v < b[j])
-        score += p * q
-        untied_a += p * p
-        untied_b += q * q
-        untied += p * p * q * q
-    sums[0] += score
-    sums[1] += untied_a
-    sums[2] += untied_b
-    sums[3] += untied
 
 
 @kernel("float64[:,:], float64[:,:]", arrays=lambda x, y: (np.empty((x.shape[0], 6), np.int64),))
@@ -46,29 +26,26 @@ def pair_counts(x: Floats, y: Floats) -> Ints:
     The third counts every pair tied in x, whether or not it is tied in y; the fourth the other way round. Systems that
     are nan on either side are left out.
     """
-    counts = np.zeros((x.shape[0], 6), np.int64)
-    n = x.shape[1]
-    a = np.empty(n)
-    b = np.empty(n)
-    sums = np.empty(4, np.int64)
-    for r in range(x.shape[0]):
-        s = r if y.shape[0] > 1 else 0
-        n_known = 0
-        for i in range(n):
-            if x[r, i] == x[r, i] and y[s, i] == y[s, i]:
-                a[n_known], b[n_known] = x[r, i], y[s, i]
-                n_known += 1
-        sums[:] = 0
-        for i in range(n_known):
-            _add_pairs(a, b, i, sums)
-        pairs = n_known * (n_known - 1) // 2
-        counts[r, 0] = (sums[3] + sums[0]) // 2
-        counts[r, 1] = (sums[3] - sums[0]) // 2
-        counts[r, 2] = pairs - sums[1]
-        counts[r, 3] = pairs - sums[2]
-        counts[r, 4] = pairs - sums[1] - sums[2] + sums[3]
-        counts[r, 5] = pairs
-    return counts
+    known = ~(np.isnan(x) | np.isnan(y))
+    x = np.where(known, x, np.nan)
+    y = np.where(known, y, np.nan)
+    score, untied_x, untied_y, untied = np.zeros((4, x.shape[0]), np.int64)
+    for i in range(1, x.shape[1]):
+        p = _signs(x, i)
+        q = _signs(y, i)
+        score += (p * q).sum(axis=1)
+        untied_x += (p != 0).sum(axis=1)
+        untied_y += (q != 0).sum(axis=1)
+        untied += (p * q != 0).sum(axis=1)
+    n_known = known.sum(axis=1)
+    pairs = n_known * (n_known - 1) // 2
+    tied = pairs - untied_x, pairs - untied_y, pairs - untied_x - untied_y + untied
+    return np.stack([(untied + score) // 2, (untied - score) // 2, *tied, pairs], axis=1)
+
+
+def _signs(x: Floats, i: int) -> NDArray[np.int8]:
+    """(rows, i) 1 where system i is above an earlier one, -1 where it is below, 0 where tied or nan."""
+    return np.greater(x[:, [i]], x[:, :i]).astype(np.int8) - np.less(x[:, [i]], x[:, :i])
 
 
 def tau_a(x: Floats, y: Floats) -> Floats:
@@ -86,21 +63,6 @@ def tau_b(x: Floats, y: Floats) -> Floats:
         return np.asarray((same - opposite) / untied)
 
 
-def _systems_above(x: Floats, r: int, y: Floats, s: int, i: int) -> tuple[int, int, int]:
-    """How many systems x puts above i, and level with it; of the former, twice those above in y, a tie counting 1."""
-    u = x[r, i]
-    v = y[s, i]
-    p = 0
-    t = 0
-    twice = 0
-    for j in range(x.shape[1]):
-        above = int(x[r, j] > u)
-        p += above
-        t += int(x[r, j] == u)
-        twice += above * (1 + int(y[s, j] > v) - int(y[s, j] < v))
-    return p, t, twice
-
-
 @kernel("float64[:,:], float64[:,:]", arrays=lambda x, y: (np.empty(x.shape[0]),))
 def ap_correlation(x: Floats, y: Floats) -> Floats:
     """Expected AP correlation of the ranking x, walked from the top, with the reference y, all ties broken at random.
@@ -115,24 +77,16 @@ def ap_correlation(x: Floats, y: Floats) -> Floats:
     nan where a row holds nan on either side.
     """
     n = x.shape[1]
-    out = np.empty(x.shape[0])
-    harmonic = np.zeros(n)
-    for i in range(1, n):
-        harmonic[i] = harmonic[i - 1] + 1.0 / i
-    for r in range(x.shape[0]):
-        s = r if y.shape[0] > 1 else 0
-        total = 0.0
-        nans = 0
-        for i in range(n):
-            nans += 1 if np.isnan(x[r, i]) or np.isnan(y[s, i]) else 0
-            p, t, twice = _systems_above(x, r, y, s, i)
-            if p > 0:
-                d = harmonic[p + t - 1] - harmonic[p - 1] if t > 1 else 1.0 / p
-                total += (0.5 * twice * d + 0.5 * (t - p * d)) / t
-            elif t > 0:
-                total += 0.5 * (t - 1) / t
-        out[r] = 2.0 * total / (n - 1) - 1.0 if nans == 0 else np.nan
-    return out
+    harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, n)))
+    total = np.zeros(x.shape[0])
+    for i in range(n):
+        above = x > x[:, [i]]
+        p = above.sum(axis=1)
+        t = np.maximum((x == x[:, [i]]).sum(axis=1), 1)
+        twice = (above * (1 + (y > y[:, [i]]) - (y < y[:, [i]]))).sum(axis=1)
+        d = np.where(t > 1, harmonic[p + t - 1] - harmonic[p - 1], 1.0 / np.maximum(p, 1))
+        total += np.where(p > 0, (0.5 * twice * d + 0.5 * (t - p * d)) / t, 0.5 * (t - 1) / t)
+    return np.where((np.isnan(x) | np.isnan(y)).any(axis=1), np.nan, 2.0 * total / (n - 1) - 1.0)
 
 
 def ap_correlation_b(x: Floats, y: Floats) -> Floats:

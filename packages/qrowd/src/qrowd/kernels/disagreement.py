@@ -22,17 +22,18 @@ from qrowd.kernels.counts import FEW_VALUES, Counts
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 NOMINAL, INTERVAL, RATIO = 0, 1, 2
+CODES = {"nominal": NOMINAL, "interval": INTERVAL, "ratio": RATIO}
 BLOCK = 1 << 16  # pairs drawn at once
 
 
-def squared_difference(x: float, y: float, level: int) -> float:
-    """Of two values, level being NOMINAL, INTERVAL or RATIO."""
-    if x == y:
-        return 0.0
-    if level == 0:
-        return 1.0
-    ratio = (x - y) / (x + y) if level == 2 else x - y
-    return ratio * ratio
+def squared_differences(x: Floats, y: Floats, level: int) -> Floats:
+    """Of the values of two arrays, level being NOMINAL, INTERVAL or RATIO."""
+    if level == NOMINAL:
+        return np.asarray(x != y, np.float64)
+    if level == INTERVAL:
+        return np.asarray((x - y) ** 2)
+    total = x + y
+    return np.asarray(np.divide(x - y, total, out=np.zeros(total.shape), where=total != 0) ** 2)
 
 
 @kernel("int64[:], float64[:], float64[:], int, float64[:]")
@@ -42,15 +43,15 @@ def to_the_others(starts: Ints, value: Floats, count: Floats, level: int, out: F
     starts : (documents + 1,); value, count, out : (rows,), document by document; a row stands for `count` judgments of
         that value.
     """
-    for u in range(starts.size - 1):
-        others = -1.0
-        for i in range(starts[u], starts[u + 1]):
-            others += count[i]
-        for i in range(starts[u], starts[u + 1]):
-            total = 0.0
-            for j in range(starts[u], starts[u + 1]):
-                total += count[j] * squared_difference(value[i], value[j], level)
-            out[i] = total / others if others > 0.0 else np.nan
+    size = np.diff(starts)
+    document = np.repeat(np.arange(size.size), size)
+    others = np.bincount(document, count)[document] - 1.0
+    total = np.zeros(value.size)
+    for step in range(size.max(initial=0)):
+        row = np.flatnonzero(size[document] > step)
+        other = starts[document[row]] + step
+        total[row] += count[other] * squared_differences(value[row], value[other], level)
+    out[:] = np.divide(total, others, out=np.full(value.size, np.nan), where=others > 0.0)
 
 
 def mean_drawn_difference(
@@ -77,14 +78,11 @@ def _sum_drawn_differences(
 
     uniform : (draws, 2) random numbers from 0 to 1.
     """
-    for d in range(uniform.shape[0]):
-        i = int(uniform[d, 0] * value.size)
-        u = document[i]
-        j = starts[u] + int(uniform[d, 1] * (starts[u + 1] - starts[u] - 1))
-        if j >= i:
-            j += 1
-        total += squared_difference(value[i], value[j], level)
-    return total
+    i = (uniform[:, 0] * value.size).astype(np.int64)
+    begin, end = starts[document[i]], starts[document[i] + 1]
+    j = begin + (uniform[:, 1] * (end - begin - 1)).astype(np.int64)
+    j += j >= i
+    return float(np.cumsum(np.append(total, squared_differences(value[i], value[j], level)))[-1])
 
 
 def mid_ranks(counts: Floats) -> Floats:
@@ -100,7 +98,7 @@ class Difference:
 
     def __init__(self, values: Floats, level: Level) -> None:
         self.values, self.level = values, level
-        self.code = {"nominal": NOMINAL, "interval": INTERVAL, "ratio": RATIO}[level]
+        self.code = CODES[level]
         self._matrix = matrix_of_differences(values, level) if values.size <= FEW_VALUES else None
         self._ratios = Ratios(values) if self._matrix is None and level == "ratio" else None
 
@@ -130,13 +128,7 @@ class Difference:
 
 def matrix_of_differences(values: Floats, level: Level) -> Floats:
     """(values, values) squared differences."""
-    x, y = values[:, None], values[None, :]
-    if level == "nominal":
-        return np.asarray(x != y, np.float64)
-    if level == "interval":
-        return np.asarray((x - y) ** 2)
-    total = x + y
-    return np.asarray((np.divide(x - y, total, out=np.zeros(total.shape), where=total != 0)) ** 2)
+    return squared_differences(values[:, None], values, CODES[level])
 
 
 class Ratios:

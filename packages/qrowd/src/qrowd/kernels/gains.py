@@ -11,11 +11,14 @@ gains : (documents, assessors) float64
 out : (lists, columns) float64
     Where the scores go, from column `begin` on; overwritten.
 
-The innermost loop runs over assessors, contiguous in memory, so that one pass over a list serves the whole panel.
+In C the innermost loop runs over assessors, contiguous in memory, so that one pass over a list serves the whole panel;
+in Python each operation serves all lists, too, in the same order of additions.
 `documents` (topics + 1,) int64 says which rows of `gains` a topic has.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,24 +48,44 @@ def weighted_ranks(rows: Codes, weights: Floats, gains: Floats) -> Floats:
 
     rows : (lists, depth), -1 where no document gains anything. weights : (ranks,); ranks beyond weigh nothing.
     """
-    lists, ranks = np.nonzero(rows[:, : weights.size] >= 0)
-    starts = np.append(0, np.cumsum(np.bincount(lists, minlength=rows.shape[0])))
+    starts, ranks, row = entries(rows[:, : weights.size])
     out = np.empty((rows.shape[0], gains.shape[1]))
-    weighted_sums(starts, starts[1:], rows[lists, ranks], weights[ranks], np.ascontiguousarray(gains), 0, out)
+    weighted_sums(starts, starts[1:], row, weights[ranks], np.ascontiguousarray(gains), 0, out)
     return out
+
+
+def entries(rows: Codes) -> tuple[Ints, Ints, Codes]:
+    """starts, rank and row of the entries of lists (lists, depth) that are -1 where no document gains anything."""
+    lists, ranks = np.nonzero(rows >= 0)
+    starts = np.append(0, np.cumsum(np.bincount(lists, minlength=rows.shape[0])))
+    return starts, ranks, rows[lists, ranks]
+
+
+class Walk:
+    """Lists walked side by side, from the longest: the first that stop are the last, so that the others are a slice."""
+
+    def __init__(self, starts: Ints, ends: Ints) -> None:
+        lengths = ends - starts[: ends.size]
+        self.order = np.argsort(-lengths, kind="stable")
+        self._starts = starts[self.order]
+        self._lengths = lengths[self.order]
+
+    def __iter__(self) -> Iterator[Ints]:
+        """Entry after entry, that of each list that has as many: of the first lists in `order`."""
+        n_lists = self.order.size
+        for step in range(self._lengths.max(initial=0)):
+            n_lists = int(np.searchsorted(-self._lengths[:n_lists], -step))
+            yield self._starts[:n_lists] + step
 
 
 @kernel("int64[:], int64[:], int32[:], float64[:], float64[:,:], int, float64[:,:]")
 def weighted_sums(starts: Ints, ends: Ints, row: Codes, weight: Floats, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = sum over entries e of weight[e] * gains[row[e], a]."""
-    n_assessors = gains.shape[1]
-    for k in range(ends.size):
-        score = out[k, begin : begin + n_assessors]
-        score[:] = 0.0
-        for e in range(starts[k], ends[k]):
-            w, gain = weight[e], gains[row[e]]
-            for a in range(n_assessors):
-                score[a] += w * gain[a]
+    walk = Walk(starts, ends)
+    score = np.zeros((ends.size, gains.shape[1]))
+    for entry in walk:
+        score[: entry.size] += weight[entry, None] * gains[row[entry]]
+    out[walk.order, begin : begin + gains.shape[1]] = score
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
@@ -71,30 +94,24 @@ def precision_sums(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Flo
 
     gains : 1 for relevant documents, else 0.
     """
-    n_assessors = gains.shape[1]
-    count = np.empty(n_assessors)
-    for k in range(ends.size):
-        score = out[k, begin : begin + n_assessors]
-        score[:] = 0.0
-        count[:] = 0.0
-        for e in range(starts[k], ends[k]):
-            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
-            for a in range(n_assessors):
-                count[a] += gain[a]
-                score[a] += gain[a] * (count[a] * w)
+    walk = Walk(starts, ends)
+    score, count = np.zeros((2, ends.size, gains.shape[1]))
+    for entry in walk:
+        gain = gains[row[entry]]
+        count[: entry.size] += gain
+        score[: entry.size] += gain * (count[: entry.size] * (1.0 / (rank[entry, None] + 1)))
+    out[walk.order, begin : begin + gains.shape[1]] = score
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], int, float64[:,:]")
 def first_relevant(starts: Ints, ends: Ints, row: Codes, rank: Codes, gains: Floats, begin: int, out: Floats) -> None:
     """out[l, a] = 1 / rank of the first relevant document, 0 where there is none; gains as in `precision_sums`."""
-    n_assessors = gains.shape[1]
-    for k in range(ends.size):
-        score = out[k, begin : begin + n_assessors]
-        score[:] = 0.0
-        for e in range(starts[k], ends[k]):
-            w, gain = 1.0 / (rank[e] + 1), gains[row[e]]
-            for a in range(n_assessors):
-                score[a] = max(score[a], gain[a] * w)
+    walk = Walk(starts, ends)
+    score = np.zeros((ends.size, gains.shape[1]))
+    for entry in walk:
+        here = score[: entry.size]
+        np.maximum(here, gains[row[entry]] * (1.0 / (rank[entry, None] + 1)), out=here)
+    out[walk.order, begin : begin + gains.shape[1]] = score
 
 
 @kernel("int64[:], int64[:], int32[:], int32[:], float64[:,:], float, int, float64[:,:]")
@@ -105,74 +122,55 @@ def cascade(
 
     unit : a power of two, so that every product with it is exact.
     """
-    n_assessors = gains.shape[1]
-    going = np.empty(n_assessors)
-    for k in range(ends.size):
-        score = out[k, begin : begin + n_assessors]
-        score[:] = 0.0
-        going[:] = 1.0
-        for e in range(starts[k], ends[k]):
-            w, gain = unit * (1.0 / (rank[e] + 1)), gains[row[e]]
-            for a in range(n_assessors):
-                score[a] += going[a] * gain[a] * w
-                going[a] *= 1.0 - unit * gain[a]
+    walk = Walk(starts, ends)
+    score = np.zeros((ends.size, gains.shape[1]))
+    going = np.ones(score.shape)
+    for entry in walk:
+        gain = gains[row[entry]]
+        score[: entry.size] += going[: entry.size] * gain * (unit * (1.0 / (rank[entry, None] + 1)))
+        going[: entry.size] *= 1.0 - unit * gain
+    out[walk.order, begin : begin + gains.shape[1]] = score
 
 
 @kernel("float64[:,:], int, float64[:,:]")
 def divide(out: Floats, begin: int, divisor: Floats) -> None:
     """Divide the scores of the lists of each topic by divisor (topics, assessors); 0 where that is 0."""
     n_topics, n_assessors = divisor.shape
-    n_systems = out.shape[0] // max(n_topics, 1)
-    for t in range(n_topics):
-        by = np.where(divisor[t] > 0.0, divisor[t], np.inf)
-        for k in range(t * n_systems, (t + 1) * n_systems):
-            score = out[k, begin : begin + n_assessors]
-            for a in range(n_assessors):
-                score[a] /= by[a]
+    by = np.where(divisor > 0.0, divisor, np.inf)
+    out[:, begin : begin + n_assessors] /= np.repeat(by, out.shape[0] // max(n_topics, 1), axis=0)
 
 
 @kernel("int64[:], float64[:,:]", arrays=lambda documents, gains: (np.empty((documents.size - 1, gains.shape[1])),))
 def topic_sums(documents: Ints, gains: Floats) -> Floats:
     """(topics, assessors) sum of the gains of each topic's documents."""
-    n_assessors = gains.shape[1]
-    sums = np.zeros((documents.size - 1, n_assessors))
-    for t in range(documents.size - 1):
-        total = sums[t]
-        for i in range(documents[t], documents[t + 1]):
-            gain = gains[i]
-            for a in range(n_assessors):
-                total[a] += gain[a]
-    return sums
+    walk = Walk(documents, documents[1:])
+    sums = np.zeros((documents.size - 1, gains.shape[1]))
+    for document in walk:
+        sums[: document.size] += gains[document]
+    return sums[np.argsort(walk.order)]
 
 
 @kernel("uint8[:,:], int64[:], int32[:,:,:]")
 def level_counts(codes: NDArray[np.uint8], documents: Ints, counts: Codes) -> None:
     """Count the documents of each topic by code, into counts (topics, levels, assessors), zeros."""
-    for t in range(documents.size - 1):
-        for i in range(documents[t], documents[t + 1]):
-            for a in range(codes.shape[1]):
-                counts[t, codes[i, a], a] += 1
+    assessor = np.arange(codes.shape[1])
+    for topic, count in enumerate(counts):
+        cell = codes[documents[topic] : documents[topic + 1]].astype(np.int64) * assessor.size + assessor
+        count += np.bincount(cell.ravel(), minlength=count.size).reshape(count.shape)
 
 
 @kernel("uint8[:,:], float64[:,:], int64[:], float64[:,:]")
 def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats) -> None:
     """gains[i, a] = table[scale[a], codes[i, a]]."""
-    for i in range(codes.shape[0]):
-        code, gain = codes[i], gains[i]
-        for a in range(codes.shape[1]):
-            gain[a] = table[scale[a], code[a]]
+    gains[:] = table[scale, codes]
 
 
 @kernel("int32[:,:,:], float64[:,:], int64[:], float64[:,:]")
 def sums_of_counts(counts: Codes, table: Floats, scale: Ints, out: Floats) -> None:
     """out[t, a] = sum over levels k of counts[t, k, a] * table[scale[a], k]; arguments as in `ideal_of_counts`."""
-    n_topics, n_levels, n_assessors = counts.shape
-    for t in range(n_topics):
-        for a in range(n_assessors):
-            out[t, a] = 0.0
-        for k in range(n_levels):
-            for a in range(n_assessors):
-                out[t, a] += counts[t, k, a] * table[scale[a], k]
+    out[:] = 0.0
+    for k, gain in enumerate(table[scale].T):
+        out += counts[:, k] * gain
 
 
 @kernel("int32[:,:,:], float64[:,:], int64[:,:], int64[:], float64[:], float64[:,:]")
@@ -182,17 +180,13 @@ def ideal_of_counts(counts: Codes, table: Floats, order: Ints, scale: Ints, cumu
     table, order : (scales, levels) gain of each level, and the levels from the highest gain.
     cumulated : (columns + 1,), cumulated[k] = sum of the first k weights; ranks beyond weigh nothing.
     """
-    last = cumulated.size - 1
-    for t in range(out.shape[0]):
-        for a in range(out.shape[1]):
-            gain, total, n = table[scale[a]], 0.0, 0
-            for k in order[scale[a]]:
-                if gain[k] <= 0.0 or n == last:
-                    break
-                after = min(n + counts[t, k, a], last)
-                total += gain[k] * (cumulated[after] - cumulated[n])
-                n = after
-            out[t, a] = total
+    assessor = np.arange(scale.size)
+    rank = np.zeros(out.shape, np.int64)
+    out[:] = 0.0
+    for level in order[scale].T:
+        after = np.minimum(rank + counts[:, level, assessor], cumulated.size - 1)
+        out += np.fmax(table[scale, level], 0.0) * (cumulated[after] - cumulated[rank])
+        rank = after
 
 
 @kernel("float64[:,:], int64[:], float64[:], float64[:,:]")
@@ -201,41 +195,16 @@ def ideal_sums(gains: Floats, documents: Ints, cumulated: Floats, out: Floats) -
 
     gains : non-negative.
 
-    Grades take few distinct values, so instead of sorting, each pass over the documents counts every assessor's highest
-    gain not yet counted and finds the next; a whole group is paid for with one difference of `cumulated`. Where passes
-    run out before the ranks do (magnitudes without a cut-off) the caller sorts.
+    A group of equal gains is paid for with one difference of `cumulated`. Grades take few distinct values, so instead
+    of sorting, the compiled kernel counts every assessor's highest gain not yet counted in each of PASSES passes over
+    the documents. Where passes run out before the ranks do (magnitudes without a cut-off) the caller sorts.
     """
-    n_assessors = gains.shape[1]
-    last = cumulated.shape[0] - 1
-    level, below, count = np.empty(n_assessors), np.empty(n_assessors), np.empty(n_assessors)
-    rank = np.empty(n_assessors, np.int64)
-    for t in range(documents.size - 1):
-        best = out[t]
-        level[:] = 0.0
-        rank[:] = 0
-        best[:] = 0.0
-        for i in range(documents[t], documents[t + 1]):
-            gain = gains[i]
-            for a in range(n_assessors):
-                level[a] = gain[a] if gain[a] > level[a] else level[a]
-        for _ in range(PASSES):
-            count[:] = 0.0
-            below[:] = 0.0
-            for i in range(documents[t], documents[t + 1]):
-                gain = gains[i]
-                for a in range(n_assessors):
-                    count[a] += 1.0 if gain[a] == level[a] else 0.0
-                    below[a] = gain[a] if gain[a] < level[a] and gain[a] > below[a] else below[a]
-            n_open = 0
-            for a in range(n_assessors):
-                if level[a] > 0.0:
-                    after = min(rank[a] + int(count[a]), last)
-                    best[a] += level[a] * (cumulated[after] - cumulated[rank[a]])
-                    rank[a] = after
-                    level[a] = below[a] if after < last else 0.0
-                    n_open += level[a] > 0.0
-            if n_open == 0:
-                break
-        for a in range(n_assessors):
-            if level[a] > 0.0:
-                best[a] = np.nan
+    for topic, best in enumerate(out):
+        ordered = np.sort(gains[documents[topic] : documents[topic + 1]], axis=0)[::-1][: cumulated.size - 1]
+        rank = np.arange(len(ordered))[:, None]
+        is_first = np.diff(ordered, axis=0, prepend=np.inf) != 0
+        first = np.maximum.accumulate(np.where(is_first, rank, 0), axis=0)
+        is_last = np.diff(ordered, axis=0, append=-1.0) != 0
+        groups = np.where(is_last, ordered * (cumulated[rank + 1] - cumulated[first]), 0.0)
+        best[:] = np.cumsum(groups, axis=0)[-1] if len(ordered) else 0.0
+        best[(is_first & (ordered > 0.0)).sum(axis=0) > PASSES] = np.nan

@@ -56,66 +56,32 @@ def largest_t(
     """
     n_topics, n_systems = centred.shape
     df = draws.shape[1]
-    per_topic = squares / n_topics
-    total_rest = rest.sum()
-    cubes = np.zeros((n_systems, n_systems))  # mean over topics of |difference|^3, which signs do not change
-    for topic in range(n_topics):
-        for i in range(n_systems):
-            for j in range(i):
-                cubes[i, j] += abs(centred[topic, i] - centred[topic, j]) ** 3 / n_topics
+    means = np.zeros(shifts.shape)
+    for sign, scores in zip(signs.T, centred, strict=True):
+        means += sign[:, None] * scores / n_topics
+    ratio = np.zeros((signs.shape[0], 1))
+    if df > 0 and rest.sum() > 0.0:
+        total = ((draws - draws.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2))
+        # The sum over all ordered pairs of squared differences is 2 S times that around the mean.
+        ratio[:, 0] = 2 * n_systems * total / df / rest.sum()
     largest = np.zeros((2, signs.shape[0]))
-    means = np.zeros(n_systems)
-    mean_squares = np.zeros(n_systems)
-    error = np.zeros(n_systems)  # by the second system of the pair, in loops without branches, so that vectors are used
-    t = np.zeros(n_systems)
-    for r in range(signs.shape[0]):
-        means[:] = 0.0
-        for topic in range(n_topics):
-            for i in range(n_systems):
-                means[i] += signs[r, topic] * centred[topic, i] / n_topics
-        ratio = 0.0
-        if df > 0 and total_rest > 0.0:
-            total = 0.0
-            for k in range(df):
-                of_row = draws[r, k].mean()
-                for i in range(n_systems):
-                    total += (draws[r, k, i] - of_row) ** 2
-            # The sum over all ordered pairs of squared differences is 2 S times that around the mean.
-            ratio = 2 * n_systems * total / df / total_rest
-        most = 0.0
-        most_corrected = 0.0
-        for i in range(n_systems):
-            mean_squares[:i] = 0.0
-            for k in range(df):
-                at = draws[r, k, i]
-                for j in range(i):
-                    mean_squares[j] += (at - draws[r, k, j]) ** 2
-            for j in range(i):
-                between = means[i] - means[j]
-                variance = max(per_topic[i, j] - between * between, 0.0) / (n_topics - 1)
-                of_pair = own * mean_squares[j] / max(df, 1) + (1.0 - own) * ratio * rest[i, j]
-                variance += weight * max(of_pair - rest[i, j], 0.0)
-                apart = between + share[i, j] * (shifts[r, i] - shifts[r, j])
-                # What varies over topics and does not in a replicate is infinitely far from 0 there.
-                certain = np.inf if squares[i, j] > 0.0 else 0.0
-                error[j] = np.sqrt(variance)
-                t[j] = apart / error[j] if variance > 0.0 else certain
-            for j in range(i):
-                size = abs(t[j])
-                most = max(most, size)
-                if error[j] > 0.0:
-                    between = means[i] - means[j]
-                    moment = between * (3.0 * per_topic[i, j] - 2.0 * between * between)
-                    unit = error[j] * error[j] * error[j] * (n_topics - 1) ** 2
-                    # Few pairs can be the largest with any third moment; only theirs is computed.
-                    if without_skewness(size, (cubes[i, j] + abs(moment)) / unit) > most_corrected:
-                        third = -moment
-                        for topic in range(n_topics):
-                            difference = centred[topic, i] - centred[topic, j]
-                            third += signs[r, topic] * difference * difference * difference / n_topics
-                        most_corrected = max(most_corrected, abs(without_skewness(t[j], third / unit)))
-                else:
-                    most_corrected = max(most_corrected, size)
-        largest[0, r] = most
-        largest[1, r] = most_corrected
+    for i in range(1, n_systems):
+        between = means[:, [i]] - means[:, :i]
+        mean_squares = ((draws[:, :, [i]] - draws[:, :, :i]) ** 2).sum(axis=1)
+        per_topic = squares[i, :i] / n_topics
+        of_rest = rest[i, :i]
+        of_pair = own * mean_squares / max(df, 1) + (1.0 - own) * ratio * of_rest
+        variance = np.maximum(per_topic - between * between, 0.0) / (n_topics - 1)
+        variance += weight * np.maximum(of_pair - of_rest, 0.0)
+        varies = variance > 0.0
+        error = np.sqrt(variance)
+        # What varies over topics and does not in a replicate is infinitely far from 0 there.
+        certain = np.where(squares[i, :i] > 0.0, np.inf, 0.0)
+        moment = between * (3.0 * per_topic - 2.0 * between * between)
+        third = signs @ ((centred[:, [i]] - centred[:, :i]) ** 3 / n_topics) - moment
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = (between + share[i, :i] * (shifts[:, [i]] - shifts[:, :i])) / error
+            corrected = without_skewness(t, third / (error**3 * (n_topics - 1) ** 2))
+        for most, values in zip(largest, (t, corrected), strict=True):
+            np.fmax(most, np.fmax.reduce(np.where(varies, np.abs(values), certain), axis=1), out=most)
     return largest

@@ -88,19 +88,15 @@ def ordered_pairs(
     A pair is ordered where at least one of its documents is ranked. It weighs weight[row] * discount[rank], rank being
     the lower of its two ranks, or if `upper` the upper one; discount[0] is not used.
     """
-    for s in range(ranks.shape[0]):
-        rank = ranks[s]
-        limit = limits[s]
-        for a in range(starts.size - 1):
-            right, total = 0.0, 0.0
-            for row in range(starts[a], starts[a + 1]):
-                better, worse = rank[pairs[row, 0]], rank[pairs[row, 1]]
-                if better < limit or worse < limit:
-                    w = weight[row] * discount[min(better, worse) if upper else max(better, worse)]
-                    total += w
-                    right += w if better < worse else 0.0
-            correct[s, a] = right
-            ordered[s, a] = total
+    assessor = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    for s, rank in enumerate(ranks):
+        better, worse = rank[pairs].T
+        row = np.flatnonzero(np.minimum(better, worse) < limits[s])
+        better = better[row]
+        worse = worse[row]
+        w = weight[row] * discount[np.minimum(better, worse) if upper else np.maximum(better, worse)]
+        correct[s] = np.bincount(assessor[row], np.where(better < worse, w, 0.0), starts.size - 1)
+        ordered[s] = np.bincount(assessor[row], w, starts.size - 1)
 
 
 @kernel("int32[:,:], int32[:], int64[:], int32[:,:], float64[:], int, float64[:,:]")
@@ -111,29 +107,17 @@ def average_share(
 
     At rank k the first k documents are all that is ranked. `cutoff` is the last k looked at.
     """
-    deepest = 0
-    for s in range(limits.size):
-        deepest = max(deepest, limits[s])
-    right, total = np.empty(deepest + 1), np.empty(deepest + 1)
-    for s in range(ranks.shape[0]):
-        rank = ranks[s]
-        limit = limits[s]
-        for a in range(starts.size - 1):
-            right[:] = 0.0
-            total[:] = 0.0
-            for row in range(starts[a], starts[a + 1]):
-                better, worse = rank[pairs[row, 0]], rank[pairs[row, 1]]
-                total[min(better, worse)] += weight[row]
-                if better < worse:
-                    right[better] += weight[row]
-            so_far, ordered, shares, n = 0.0, 0.0, 0.0, 0
-            for k in range(1, min(limit, cutoff + 1)):
-                ordered += total[k]
-                if right[k] > 0.0:
-                    so_far += right[k]
-                    shares += so_far / ordered
-                    n += 1
-            out[s, a] = shares / n if n > 0 else 0.0
+    shape = starts.size - 1, int(limits.max(initial=0)) + 1
+    assessor = np.repeat(np.arange(shape[0]), np.diff(starts))
+    for s, rank in enumerate(ranks):
+        better, worse = rank[pairs].T
+        cell = assessor * shape[1] + np.minimum(better, worse)
+        looked_at = np.s_[:, 1 : min(limits[s], cutoff + 1)]
+        total = np.bincount(cell, weight, shape[0] * shape[1]).reshape(shape)[looked_at]
+        right = np.bincount(cell, np.where(better < worse, weight, 0.0), shape[0] * shape[1]).reshape(shape)[looked_at]
+        rises = right > 0.0
+        shares = np.divide(np.cumsum(right, axis=1), np.cumsum(total, axis=1), out=np.zeros(right.shape), where=rises)
+        out[s] = shares.cumsum(axis=1)[:, -1:].sum(axis=1) / np.maximum(rises.sum(axis=1), 1)
 
 
 # ---------------------------------------------------------------------- what follows from pairs
@@ -148,20 +132,11 @@ def closure(n: int, pairs: Pairs) -> Bools:
     Chains count between strongly connected components; within a component only direct preferences count.
     """
     direct = np.zeros((n, n), np.bool_)
-    for row in range(pairs.shape[0]):
-        direct[pairs[row, 0], pairs[row, 1]] = True
+    direct[pairs[:, 0], pairs[:, 1]] = True
     reach = direct.copy()
     for k in range(n):
-        for i in range(n):
-            if reach[i, k]:
-                for j in range(n):
-                    reach[i, j] |= reach[k, j]
-    closed = direct.copy()
-    for i in range(n):
-        for j in range(n):
-            if i != j and reach[i, j] and not reach[j, i]:
-                closed[i, j] = True
-    return closed
+        reach |= reach[:, [k]] & reach[k]
+    return direct | (reach & ~reach.T)
 
 
 def closed_pairs(n: int, starts: Ints, pairs: Pairs) -> tuple[Pairs, Ints]:
@@ -193,34 +168,23 @@ def similarity_to_ideal(ranks: Ranks, limits: Ranks, level: Ranks, n_levels: int
 
     Two rankings share a document from the depth of the lower of its two ranks on. Clarke, Vtyurina & Smucker (2021).
     """
-    n_documents = level.shape[1]
-    deepest = tail.size - 1
-    ideal_rank = np.empty(n_levels + 1, np.int64)
-    by_rank = np.empty(n_documents, np.int64)
-    for s in range(ranks.shape[0]):
-        rank = ranks[s]
-        n_ranked = 0
-        for d in np.argsort(rank):
-            if rank[d] < limits[s]:
-                by_rank[n_ranked] = d
-                n_ranked += 1
-        for a in range(level.shape[0]):
-            # First how many documents each level has, then how many stand above it, then its last rank given out.
-            ideal_rank[:] = 0
-            for d in range(n_documents):
-                ideal_rank[level[a, d]] += 1
-            size = 0
-            for step in range(n_levels, 0, -1):
-                size += ideal_rank[step]
-                ideal_rank[step] = size - ideal_rank[step]
-            shared, best = 0.0, 0.0
-            for r in range(n_ranked):
-                d = by_rank[r]
-                if level[a, d] > 0:
-                    ideal_rank[level[a, d]] += 1
-                    depth = max(int(rank[d]), int(ideal_rank[level[a, d]]))
-                    if depth <= deepest:
-                        shared += tail[depth]
-            for depth in range(1, min(size, deepest) + 1):
-                best += tail[depth]
-            out[s, a] = shared / best if best > 0.0 else 0.0
+    # First how many documents each level has, then how many stand above it, then its last rank given out.
+    sizes = np.stack([(level == step).sum(axis=1) for step in range(n_levels + 1)], axis=1)
+    sizes[:, 0] = 0
+    above = sizes[:, ::-1].cumsum(axis=1)[:, ::-1] - sizes
+    ideal_rank = np.repeat(above[None], ranks.shape[0], axis=0)
+    tails = np.append(tail, 0.0)  # 0 beyond the last depth
+    best = np.append(0.0, np.cumsum(tail[1:]))[np.minimum(sizes.sum(axis=1), tail.size - 1)]
+    n_ranked = (ranks < limits[:, None]).sum(axis=1)
+    by_rank = np.argsort(ranks, axis=1, kind="stable")
+    shared = np.zeros(out.shape)
+    assessor = np.arange(level.shape[0])
+    for r in range(n_ranked.max(initial=0)):
+        system = np.flatnonzero(n_ranked > r)
+        document = by_rank[system, r]
+        here = level[:, document].T
+        place = system[:, None], assessor, here
+        ideal_rank[place] += 1
+        depth = np.maximum(ranks[system, document][:, None], ideal_rank[place])
+        shared[system] += np.where(here > 0, tails[np.minimum(depth, tail.size)], 0.0)
+    out[:] = np.divide(shared, best, out=np.zeros(out.shape), where=best > 0.0)

@@ -9,7 +9,7 @@ gains : (documents, assessors) float64
 out : (systems, assessors) float64
     Where the scores go; overwritten.
 
-The innermost loop runs over assessors, contiguous in memory. `cutoff` is the last rank looked at.
+`cutoff` is the last rank looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.kernels.compiled import kernel
+from qrowd.kernels.gains import Walk, entries
 
 Rows = NDArray[np.int32]
 
@@ -38,15 +39,12 @@ def condensed(rows: Rows, tied: Bools, judged: Bools) -> tuple[Rows, Bools]:
 @kernel("int32[:,:], float64[:,:], float64[:], float64[:,:]")
 def found_by_own_cut(rows: Rows, relevant: Floats, cuts: Floats, out: Floats) -> None:
     """out[s, a] = number of relevant documents among the first cuts[a]."""
-    n_assessors = relevant.shape[1]
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        for r in range(rows.shape[1]):
-            if rows[s, r] >= 0:
-                rel = relevant[rows[s, r]]
-                for a in range(n_assessors):
-                    score[a] += rel[a] if r < cuts[a] else 0.0
+    starts, rank, row = entries(rows)
+    walk = Walk(starts, starts[1:])
+    score = np.zeros(out.shape)
+    for entry in walk:
+        score[: entry.size] += np.where(rank[entry, None] < cuts, relevant[row[entry]], 0.0)
+    out[walk.order] = score
 
 
 @kernel("int32[:,:], float64[:,:], float64[:,:], float64[:], float64[:], float64[:,:]")
@@ -54,23 +52,18 @@ def binary_preference(
     rows: Rows, relevant: Floats, judged: Floats, n_relevant: Floats, n_nonrelevant: Floats, out: Floats
 ) -> None:
     """out[s, a] = sum over relevant documents of 1 - min(nonrelevant above, R) / min(N, R); bpref times R."""
-    n_assessors = relevant.shape[1]
-    above = np.empty(n_assessors)
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        above[:] = 0.0
-        for r in range(rows.shape[1]):
-            if rows[s, r] >= 0:
-                rel = relevant[rows[s, r]]
-                is_judged = judged[rows[s, r]]
-                for a in range(n_assessors):
-                    if rel[a] > 0.0:
-                        score[a] += 1.0
-                        if above[a] > 0.0:
-                            limit = min(n_nonrelevant[a], n_relevant[a])
-                            score[a] -= min(above[a], n_relevant[a]) / limit
-                    above[a] += is_judged[a] - rel[a]
+    starts, _, row = entries(rows)
+    walk = Walk(starts, starts[1:])
+    score, above = np.zeros((2, *out.shape))
+    limit = np.minimum(n_nonrelevant, n_relevant)
+    limit = np.where(limit > 0.0, limit, np.inf)
+    for entry in walk:
+        here = above[: entry.size]
+        rel = relevant[row[entry]]
+        score[: entry.size] += rel > 0.0
+        score[: entry.size] -= (rel > 0.0) * (np.minimum(here, n_relevant) / limit)
+        here += judged[row[entry]] - rel
+    out[walk.order] = score
 
 
 @kernel("int32[:,:], float64[:,:], float64[:,:], float64[:,:], float, int, float64[:,:]")
@@ -81,27 +74,19 @@ def blended_ratio_sum(
 
     ideal : (documents, assessors), the gains of each assessor in decreasing order.
     """
-    n_assessors = relevant.shape[1]
-    n_found = np.empty(n_assessors)
-    gained = np.empty(n_assessors)
-    best = np.empty(n_assessors)
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        n_found[:] = 0.0
-        gained[:] = 0.0
-        best[:] = 0.0
-        for r in range(min(cutoff, rows.shape[1])):
-            if r < ideal.shape[0]:
-                for a in range(n_assessors):
-                    best[a] += ideal[r, a]
-            if rows[s, r] >= 0:
-                rel = relevant[rows[s, r]]
-                gain = gains[rows[s, r]]
-                for a in range(n_assessors):
-                    n_found[a] += rel[a]
-                    gained[a] += gain[a]
-                    score[a] += rel[a] * (n_found[a] + beta * gained[a]) / (r + 1 + beta * best[a])
+    starts, rank, row = entries(rows[:, :cutoff])
+    walk = Walk(starts, starts[1:])
+    score, n_found, gained = np.zeros((3, *out.shape))
+    best = np.cumsum(ideal, axis=0)
+    for entry in walk:
+        n = entry.size
+        r = rank[entry]
+        rel = relevant[row[entry]]
+        n_found[:n] += rel
+        gained[:n] += gains[row[entry]]
+        best_so_far = best[np.minimum(r, len(best) - 1)]
+        score[:n] += rel * (n_found[:n] + beta * gained[:n]) / (r[:, None] + 1 + beta * best_so_far)
+    out[walk.order] = score
 
 
 @kernel("int32[:,:], float64[:,:], int, float64[:,:]")
@@ -110,19 +95,12 @@ def shared_precision_sum(rows: Rows, worth: Floats, cutoff: int, out: Floats) ->
 
     worth : (documents, assessors), probability that a user counts the document as relevant.
     """
-    n_assessors = worth.shape[1]
-    shared = np.empty(n_assessors)
-    for s in range(rows.shape[0]):
-        score = out[s]
-        score[:] = 0.0
-        for n in range(min(cutoff, rows.shape[1])):
-            if rows[s, n] >= 0:
-                here = worth[rows[s, n]]
-                shared[:] = 0.0
-                for m in range(n + 1):
-                    if rows[s, m] >= 0:
-                        there = worth[rows[s, m]]
-                        for a in range(n_assessors):
-                            shared[a] += min(here[a], there[a])
-                for a in range(n_assessors):
-                    score[a] += shared[a] / (n + 1)
+    starts, rank, row = entries(rows[:, :cutoff])
+    walk = Walk(starts, starts[1:])
+    score = np.zeros(out.shape)
+    worths = np.empty((np.diff(starts).max(initial=0), *out.shape))
+    for step, entry in enumerate(walk):
+        so_far = worths[: step + 1, : entry.size]
+        so_far[step] = worth[row[entry]]
+        score[: entry.size] += np.minimum(so_far, so_far[step]).sum(axis=0) / (rank[entry, None] + 1)
+    out[walk.order] = score
