@@ -80,9 +80,8 @@ def parse_leaderboard(
         yield Entry(str(cells["measure"]), who, str(cells["topic"]), str(cells.get("system", file)), value)
 
 
-def leaderboard_format(text: bytes, name: str) -> LeaderboardFormat | None:
-    """The format of a leaderboard, recognised by its keys, its file's name, or names of measures in the first line."""
-    first = text[:10_000].decode("utf-8-sig", "replace").split("\n", 1)[0]
+def leaderboard_format(first: str, name: str) -> LeaderboardFormat | None:
+    """The format of a leaderboard with this first line, by its keys, its file's name, or the names of measures."""
     if first.startswith("{"):
         return "jsonl" if all(f'"{key}"' in first for key in KEYS.values()) else None
     cells = first.split()
@@ -94,21 +93,21 @@ def leaderboard_format(text: bytes, name: str) -> LeaderboardFormat | None:
 
 def _format_of(first: str, name: str) -> LeaderboardFormat:
     """The format of a file with this first line."""
-    if (format := leaderboard_format(first.encode(), name)) is not None:
+    if (format := leaderboard_format(first, name)) is not None:
         return format
-    n = len(first.split())
-    formats: dict[int, LeaderboardFormat] = {3: "trec_eval", 6: "ranking"}
     if first.lstrip().startswith("{"):
         return "jsonl"
-    if n == 4:
+    n = len(first.split())
+    formats = [format for format, fields in FIELDS.items() if len(fields) == n]
+    if len(formats) == 1:
+        return formats[0]
+    if formats:
         raise FileError(
             name,
             "four fields may be tot (system measure topic value) or ir_measures (system topic measure value); say "
             "which with format='tot' or 'ir_measures'",
         )
-    if n not in formats:
-        raise FileError(name, f"expected 3, 4 or 6 fields, or JSON, found {n} fields" if n else "holds no score")
-    return formats[n]
+    raise FileError(name, f"expected 3, 4 or 6 fields, or JSON, found {n} fields" if n else "holds no score")
 
 
 def _cells(line: str, name: str, number: int, fields: Sequence[str]) -> dict[str, Any]:
@@ -142,7 +141,7 @@ def scores_of_entries(entries: Iterable[Entry]) -> Scores:
     rows = [entry for entry in listed if entry.topic != ALL] or listed
     if not rows:
         raise ArgumentError("leaderboards: there are no scores")
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, dtype=object)  # labels may hold bytes that are no text, which pandas' strings refuse
     for row in np.flatnonzero(table.duplicated(list(DIMENSIONS))).tolist():
         again = rows[row]
         raise ArgumentError(

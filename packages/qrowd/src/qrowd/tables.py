@@ -63,7 +63,7 @@ def is_table(text: bytes, name: str) -> bool:
         return True
     if readers.reader_and_path(name)[0]:
         return True
-    first = _first_line(text)
+    first = first_line(text)
     if first.startswith(("{", "[", "#")):
         return not first.startswith("#")
     separator = _separator(first)
@@ -163,10 +163,10 @@ def _plain_table(text: bytes, name: str) -> Table:
         return _parquet(text, name)
     if bare.endswith(".xlsx") or text.startswith(ZIP_STARTS):
         return _excel(text, name)
-    if bare.endswith((".jsonl", ".ndjson")) or _first_line(text).startswith("{"):
+    if bare.endswith((".jsonl", ".ndjson")) or first_line(text).startswith("{"):
         numbered = list(json_rows(text.decode("utf-8-sig", "surrogateescape"), name))
         return _of_records([row for _, row in numbered], [line for line, _ in numbered], name, "JSON Lines")
-    if _first_line(text).startswith("["):
+    if first_line(text).startswith("["):
         return _of_records(records(text, name), None, name, "JSON")
     return _without_quotes(text, name) or _separated(text.decode("utf-8-sig", "surrogateescape"), name)
 
@@ -362,5 +362,6 @@ def _bare(name: str) -> str:
     return name.lower().removesuffix(".gz")
 
 
-def _first_line(text: bytes) -> str:
+def first_line(text: bytes) -> str:
+    """The first line that holds more than blanks, without a byte order mark."""
     return text[:10_000].decode("utf-8-sig", "replace").lstrip().split("\n", 1)[0]

@@ -84,9 +84,7 @@ def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
 
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph that is indented, its further lines more."""
-    return textwrap.wrap(
-        text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False, break_long_words=False
-    )
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def pasteable(command: str, width: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -181,6 +182,8 @@ def run() -> None:
     written = "no output was written"
     status = 0
     gc.set_threshold(100_000, 50, 50)  # what is imported stays: looking through it again and again finds no garbage
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # labels may hold bytes that are no text
     try:
         status = app(sys.argv[1:], prog_name="qrowd", standalone_mode=False)
         sys.stdout.flush()

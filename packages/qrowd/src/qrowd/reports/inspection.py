@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -80,11 +81,6 @@ class File:
     part: trec.Fields | trec.Parsed | Judgments | Preferences | Runs | None = None
     mistakes: tuple[str, ...] = ()
 
-    @property
-    def kind(self) -> Kind:
-        """What kind of rows it holds."""
-        return self.content if self.content in COLUMNS else "judgments"  # type: ignore[return-value]
-
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
@@ -161,11 +157,15 @@ def short_paths(files: Sequence[File]) -> list[str]:
 
 
 def _shortened(folder: Path, named: list[str]) -> list[str]:
-    for short in (str(folder), f"{folder}/*{Path(named[0]).suffix}") if len(named) > 2 else ():
-        with suppress(InputError):
-            if sorted(map(str, find_files(short))) == sorted(named):
-                return [short]
-    return named
+    patterns = (str(folder), f"{folder}/*{Path(named[0]).suffix}") if len(named) > 2 else ()
+    return next(([pattern] for pattern in patterns if _files_of(pattern) == sorted(named)), named)
+
+
+def _files_of(path: str) -> list[str]:
+    """The files that a path, folder or pattern stands for; none where it stands for none."""
+    with suppress(InputError):
+        return sorted(map(str, find_files(path)))
+    return []
 
 
 # ---------------------------------------------------------------------- reading
@@ -178,9 +178,9 @@ def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress |
     """
     listed = named_files(_with_folders(paths), "file", unique=False)
     read: list[File] = []
-    words: dict[Kind, Words] = {kind: Words() for kind in get_args(Kind)}
+    words: dict[Content, Words] = defaultdict(Words)
     for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
-        read.append(_numbered(file, words[file.kind]))
+        read.append(_numbered(file, words[file.content]))
         if progress is not None:
             progress(done, len(listed.named))
     read = list(_with_magnitudes_and_gold(read))
@@ -203,11 +203,8 @@ def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress |
 def _with_folders(paths: Sequence[str]) -> Iterator[str]:
     """The paths, and the folders in folders; a folder that holds nothing but folders stands for these."""
     for path in paths:
-        inside = list(Path(path).iterdir()) if Path(path).is_dir() and not Path(path, TIRA_METADATA).is_file() else []
-        folders = sorted(str(one) for one in inside if one.is_dir() and one.name[0] != "." and any(one.glob("*.*")))
-        if not folders or any(map(Path.is_file, inside)):
-            yield path
-        yield from folders
+        inside = [] if Path(path, TIRA_METADATA).is_file() else sorted(map(str, Path(path).glob("[!.]*/")))
+        yield from list(filter(_files_of, [path, *inside])) or [path]
 
 
 def _read(item: tuple[str, Path], *, settings: Settings) -> File:
@@ -246,7 +243,7 @@ def _special(text: bytes, name: str, path: Path) -> File | None:
     content = kind_of_texts(text, shown(path))
     if content is not None:
         return File(name, path, content, "texts")
-    format = leaderboard_format(text, shown(path))
+    format = leaderboard_format(tables.first_line(text), shown(path))
     return None if format is None else File(name, path, "scores", format)
 
 
@@ -298,7 +295,7 @@ def _numbered(file: File, words: Words) -> File:
         return replace(file, part=trec.number_labels(file.part, words))
     except FileError as error:
         mistakes = _mistakes(file.path, file.part.text, file.part.format, error)
-        return replace(file, part=None, mistakes=mistakes)
+        return replace(file, how="", part=None, mistakes=mistakes)
 
 
 def _mistakes(path: Path, text: bytes, form: trec.Format | None, error: FileError) -> tuple[str, ...]:

@@ -1,80 +1,29 @@
-"""What can be asked of files: questions, what each needs, the command that answers it, and how strong an answer is."""
+"""What can be asked of files: the questions of questions.toml with their commands, and how strong answers would be."""
 
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 
 from qrowd.errors import QrowdError
 from qrowd.evaluation import evaluate, measure
-from qrowd.model.alignment import align
 from qrowd.model.judgments import Judgments
 from qrowd.model.scales import infer_scale
 from qrowd.model.scores import Scores
 from qrowd.reports.design_tables import smallest_difference
-from qrowd.reports.inspection import Inspection, short_paths
+from qrowd.reports.inspection import Content, Inspection, short_paths
 from qrowd.reports.phrases import MODEL_NAME, count, listed, number, percent
 from qrowd.reports.report_systems import leading_pair
 
 MEASURE = "nDCG@10"
-
-
-class Question(NamedTuple):
-    """A question in the words of its users.
-
-    needs : what it needs, in the words of `Asking.unmet`.
-    """
-
-    words: str
-    needs: str
-    command: str
-
-
-QUESTIONS = (
-    Question(
-        "Is {first} better than {second}, whoever judges?", "runs judgments systems shared",
-        "compare {runs} {judgments} --systems {systems}{slots}",
-    ),
-    Question("How good is the system?", "runs judgments alone shared", "evaluate {runs} {judgments}{slots}"),
-    Question("Can I trust my judges?", "judgments assessors overlap", "agree {judgments}"),
-    Question("Does a judge stand out?", "judgments assessors overlap", "assessors {judgments}{gold}"),
-    Question(
-        "On what do judges disagree, and does it matter?", "runs judgments systems shared assessors overlap",
-        "disagreements {runs} {judgments} --systems {systems}",
-    ),
-    Question(
-        "How many topics or judges do I need?", "runs judgments systems shared assessors components",
-        "plan {runs} {judgments}{slots}",
-    ),
-    Question(
-        "What should I label next?", "runs systems scale",
-        "next {runs}{people} --question {question} --scale {scale}",
-    ),
-    Question(
-        "May a model replace people?", "judgments assessors overlap model people",
-        "replace {judgments} --model {models}",
-    ),
-    Question("Which label is final?", "judgments assessors overlap", "aggregate {judgments}{method}"),
-    Question("Which system do preferences favour?", "runs preferences", "evaluate {runs} {preferences}"),
-    Question("Are the preferences consistent?", "preferences", "prefer agree {preferences}"),
-    Question("Which documents are preferred?", "preferences", "prefer bradley-terry {preferences}"),
-    Question("What do the magnitudes say?", "magnitudes", "magnitude {magnitudes}{gold}"),
-    Question("Do the leaderboards agree?", "scores", "leaderboards {scores}"),
-    Question(
-        "What would a model as judge cost?", "runs texts",
-        "judge ask --topics {topics} --documents {documents} --runs {paths} --model http://localhost:8000/v1#MODEL "
-        "--dry-run",
-    ),
-)  # fmt: skip
-
-
-USUAL = ("compare", "agree", "plan", "next", "replace")  # commands of which it is said why they cannot be asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +33,25 @@ class Asking:
     inspection: Inspection
 
     @cached_property
+    def file(self) -> dict[str, Any]:
+        """The questions, and the reasons why one cannot be asked."""
+        return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+    @property
     def judgments(self) -> Judgments | None:
         """The grades, or else the magnitudes."""
-        one = self.inspection
-        return one.magnitudes if one.judgments is None else one.judgments
+        grades = self.inspection.judgments
+        return self.inspection.magnitudes if grades is None else grades
+
+    @property
+    def assessors(self) -> tuple[str, ...]:
+        """Those who judged."""
+        return () if self.judgments is None else self.judgments.assessors
+
+    @property
+    def models(self) -> list[str]:
+        """The assessors who are models, by their names."""
+        return [name for name in self.assessors if MODEL_NAME.search(name)]
 
     @cached_property
     def slots(self) -> int:
@@ -110,82 +74,41 @@ class Asking:
             return None
 
     @cached_property
-    def detectable(self) -> float:
-        """The smallest difference that would be detected; nan where that is not known."""
-        return nan if self.scores is None or len(self.scores.systems) < 2 else smallest_difference(self.scores)
-
-    @cached_property
-    def models(self) -> list[str]:
-        """The assessors who are models, by their names."""
-        return [name for name in self.assessors if MODEL_NAME.search(name)]
-
-    @property
-    def assessors(self) -> tuple[str, ...]:
-        """Those who judged."""
-        return () if self.judgments is None else self.judgments.assessors
-
-    @property
-    def kinds(self) -> set[str]:
-        """Of the scales of the judgments."""
-        return set() if self.judgments is None else {scale.kind for scale in self.judgments.scales}
-
-    @property
     def pair(self) -> tuple[str, ...]:
         """The two systems that lead, if they are known."""
         return () if self.scores is None or len(self.scores.systems) < 2 else leading_pair(self.scores)
 
     @cached_property
+    def detectable(self) -> float:
+        """The smallest difference that would be detected; nan where that is not known."""
+        return smallest_difference(self.scores) if self.scores is not None and self.pair else nan
+
+    @property
     def scale(self) -> str:
         """The scale on which people would go on; empty for magnitudes."""
-        if self.judgments is None or len(self.models) == len(self.assessors):
+        people = [i for i, name in enumerate(self.assessors) if not MODEL_NAME.search(name)]
+        if self.judgments is None or not people:
             return "0-3"
-        people = [i for i, name in enumerate(self.assessors) if name not in self.models]
         scale = infer_scale(self.judgments.value[np.isin(self.judgments.assessor, people)])
         return "" if scale.kind == "magnitude" else str(scale)
 
-    def unmet(self) -> dict[str, str]:
-        """{need: why it is not met}."""
-        one, judgments = self.inspection, self.judgments
-        systems = () if one.runs is None else one.runs.systems
-        overlaps = judgments is not None and (~np.isnan(judgments.panel().values)).sum(axis=1).max(initial=0) > 1
-        needs = (
-            ("runs", one.runs is not None, "there are no runs"),
-            ("judgments", judgments is not None, "there are no judgments"),
-            ("systems", len(systems) > 1, f"{listed(systems or ['nothing'])} is the only system"),
-            ("alone", len(systems) == 1, ""),
-            ("shared", self.scores is not None, "runs and judgments share no topic"),
-            ("assessors", len(self.assessors) > 1, f"only {listed(self.assessors or ['nobody'])} judged"),
-            ("overlap", overlaps, "no document was judged by two assessors"),
-            ("components", not isnan(self.detectable), "fewer than two topics have scores"),
-            ("model", bool(self.models), "no assessor is called like a model; say who is with --model"),
-            ("people", len(self.models) < len(self.assessors), "only models judged"),
-            ("scale", bool(self.scale), "magnitudes have no highest value"),
-            ("preferences", one.preferences is not None, ""),
-            ("magnitudes", one.magnitudes is not None, ""),
-            ("scores", one.scores is not None and len(one.scores.systems) > 1, ""),
-            ("texts", bool(one.of("topics") and one.of("documents")), ""),
-        )
-        return {need: reason for need, is_met, reason in needs if not is_met}
-
     def questions(self) -> Iterator[tuple[str, str]]:
         """(question, command) of all that can be asked."""
-        unmet, values = self.unmet(), self._values()
-        names = dict(zip(("first", "second"), self.pair, strict=False))
-        for question in QUESTIONS:
-            if unmet.keys().isdisjoint(question.needs.split()):
-                yield question.words.format(**names), f"qrowd {question.command.format(**values)}"
+        met, fields = self._met(), self._fields()
+        for question in self.file["questions"]:
+            if all(met[need] for need in question["needs"]):
+                yield question["words"].format(**fields), f"qrowd {question['command'].format(**fields)}"
 
     def refusals(self) -> Iterator[str]:
-        """Which usual questions cannot be asked, and why not."""
-        unmet = self.unmet()
+        """Which questions cannot be asked, and why not."""
+        met, fields = self._met(), self._fields()
         commands: dict[str, list[str]] = {}
-        for question in QUESTIONS:
-            command = question.command.split()[0]
-            reasons = [unmet[need] for need in question.needs.split() if need in unmet]
-            if reasons and command in USUAL:
-                commands.setdefault(reasons[0], []).append(command)
-        for reason, names in commands.items():
-            yield f"not: {', '.join(names)}, since {reason}"
+        for question in self.file["questions"]:
+            lacking = [need for need in question["needs"] if not met[need]]
+            if lacking and "explain" in question:
+                commands.setdefault(lacking[0], []).append(question["command"].split()[0])
+        for need, names in commands.items():
+            yield f"not: {', '.join(names)}, since {self.file['reasons'][need].format(**fields)}"
 
     def strength(self) -> Iterator[str]:
         """How much an answer rests on, in short sentences."""
@@ -197,36 +120,58 @@ class Asking:
         if runs is None or self.scores is None:
             yield f"an assessor judged {percent(judgments.coverage().mean())} of the documents on average"
             return
-        unjudged = align(runs, judgments.panel().pool).facts(runs, [10]).attributes()["unjudged_shares"][10]
-        yield f"{percent(1 - unjudged)} of the first 10 documents were judged"
+        yield f"{percent(1 - self.scores.attributes['unjudged_shares'][10])} of the first 10 documents were judged"
         if not isnan(self.detectable):
             yield f"a difference of {number(self.detectable, 3)} by {MEASURE} would be detected with probability 0.8"
 
-    def _values(self) -> dict[str, str]:
-        """What stands for the fields of the commands."""
-        one = self.inspection
-        contents = ("runs", "judgments", "gold", "magnitudes", "preferences", "scores", "topics", "documents")
-        paths = {content: shlex.join(short_paths(one.of(content))) for content in contents if one.of(content)}
-        options = one.settings.options("assessor", "labels", "incomplete_rows", "identical_rows")
-        judgments = f"--judgments {paths.get('judgments') or paths.get('magnitudes')}{options}"
+    def _met(self) -> dict[str, bool]:
+        """Whether each need is met."""
+        one, judgments, n_assessors = self.inspection, self.judgments, len(self.assessors)
+        n_systems = 0 if one.runs is None else len(one.runs.systems)
+        overlap = judgments is not None and (~np.isnan(judgments.panel().values)).sum(axis=1).max(initial=0) > 1
+        return {content: bool(one.of(content)) for content in get_args(Content)} | {
+            "judgments": judgments is not None,
+            "runs": one.runs is not None,
+            "preferences": one.preferences is not None,
+            "magnitudes": one.magnitudes is not None,
+            "scores": one.scores is not None and len(one.scores.systems) > 1,
+            "only system": n_systems == 1,
+            "systems": n_systems > 1,
+            "shared": self.scores is not None,
+            "assessors": n_assessors > 1,
+            "overlap": overlap,
+            "components": not isnan(self.detectable),
+            "model": bool(self.models),
+            "people": len(self.models) < n_assessors,
+            "scale": bool(self.scale),
+        }
+
+    def _fields(self) -> dict[str, str]:
+        """What stands for the fields of questions and commands."""
+        one, settings = self.inspection, self.inspection.settings
+        paths = {name: shlex.join(short_paths(one.of(name))) for name in get_args(Content)}
         of_models = [file for file in one.of("judgments") if file.name in self.models]
         are_files = 3 < len(self.models) == len(of_models)
         models = shlex.join(short_paths(of_models) if are_files else self.models)
+        kinds = set() if self.judgments is None else {scale.kind for scale in self.judgments.scales}
+        first, second = self.pair or ("", "")
         return paths | {
-            "paths": paths.get("runs", ""),
-            "runs": f"--runs {paths.get('runs')}{one.settings.options('system')}",
-            "judgments": judgments,
-            "preferences": f"--preferences {paths.get('preferences')}"
-            + one.settings.options("format", "assessor", "incomplete_rows"),
-            "magnitudes": f"--judgments {paths.get('magnitudes')}{options}",
-            "topics": paths.get("topics", "").split(" ")[0],
-            "gold": f" --gold {paths['gold']}" if "gold" in paths else "",
+            "system": settings.options("system"),
+            "judgments": paths["judgments"] or paths["magnitudes"],
+            "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
+            "format": settings.options("format", "assessor", "incomplete_rows"),
+            "topics": shlex.join(short_paths(one.of("topics")[:1])),
+            "gold": f" --gold {paths['gold']}" if paths["gold"] else "",
             "slots": f" --slots {self.slots}" if self.slots else "",
-            "method": "" if {"binary", "graded"}.intersection(self.kinds) else " --method median",
-            "systems": shlex.join(self.pair),
+            "method": "" if kinds & {"binary", "graded"} else " --method median",
+            "first": first,
+            "second": second,
+            "pair": shlex.join(self.pair),
             "question": shlex.quote(" > ".join(self.pair) or "best"),
-            "people": (options if self.judgments is None else f" {judgments}")
-            + (f" --model {models}" if models else ""),
             "models": models,
+            "and_models": f" --model {models}" if models else "",
+            "and_judgments": "" if self.judgments is None else f" --judgments {paths['judgments']}",
             "scale": self.scale,
+            "systems": "" if one.runs is None else listed(one.runs.systems),
+            "assessors": listed(self.assessors or ["nobody"]),
         }
