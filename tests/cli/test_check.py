@@ -1,12 +1,18 @@
 """`qrowd check`: files of every kind, the questions that can be asked of them, and commands that can be pasted."""
 
 import gzip
+import io
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from command_line import status_of
+from damaged_files import DAMAGES, EXPORTS
 
 GOLDEN = Path(__file__).with_name("check_of_the_panel.txt")
 ANSWERS = "answers are judged, no documents: write a table with the header topic,document,assessor,value"
@@ -268,3 +274,33 @@ def test_a_packed_file_is_read_as_what_is_in_it(asked, folder):
         file.with_suffix(".qrels.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
     assert asked("panel/judges")[1] == ["agree", "assessors", "replace", "aggregate"]
+
+
+OF_THE_PANEL = ("runs/bm25.run", "judges/ann.qrels", "judges/llm-a.qrels", "magnitudes.csv", "preferences.csv",
+                "topics.tsv", "documents.jsonl")  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_no_damaged_file_ends_in_anything_but_a_sentence(damage, simulated, tmp_path, monkeypatch):
+    """In all 264 files, each beside a run or a file of judgments that is read, or alone."""
+    monkeypatch.chdir(tmp_path)
+    good = EXPORTS | {name: content.encode() for name, (content, _) in OTHERS.items()}
+    for name in OF_THE_PANEL:
+        good[name.replace("/", "-")] = b"".join((simulated / name).read_bytes().splitlines(keepends=True)[:60])
+    assert len(good) * len(DAMAGES) >= 200
+    rng = np.random.default_rng(35)
+    beside = ([], [simulated / "runs" / "splade.run"], [simulated / "judges" / "bob.qrels"])
+    for number, (name, content) in enumerate(good.items()):
+        (tmp_path / name).write_bytes(damage(content, rng))
+        for stream in ("stdout", "stderr"):  # as strict as a pipe
+            monkeypatch.setattr(sys, stream, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+        sys.stderr.reconfigure(errors="backslashreplace")
+        assert status_of("check", name, *beside[number % 3]) in (0, 2), name
+        sys.stdout.seek(0)
+        assert sys.stdout.read() or sys.stderr.buffer.getvalue(), name
+
+
+def test_an_export_of_another_tool_is_read_and_asked(asked, tmp_path):
+    for name, content in EXPORTS.items():
+        (tmp_path / name).write_bytes(content)
+        assert "What can be asked" in asked(name)[0]

@@ -150,6 +150,7 @@ class Asking:
         """What stands for the fields of questions and commands."""
         one, settings = self.inspection, self.inspection.settings
         paths = {name: shlex.join(short_paths(one.of(name))) for name in get_args(Content)}
+        judgments = paths["judgments"] or paths["magnitudes"]
         of_models = [file for file in one.of("judgments") if file.name in self.models]
         are_files = 3 < len(self.models) == len(of_models)
         models = shlex.join(short_paths(of_models) if are_files else self.models)
@@ -157,7 +158,7 @@ class Asking:
         first, second = self.pair or ("", "")
         return paths | {
             "system": settings.options("system"),
-            "judgments": paths["judgments"] or paths["magnitudes"],
+            "judgments": judgments,
             "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
             "format": settings.options("format", "assessor", "incomplete_rows"),
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
@@ -170,7 +171,7 @@ class Asking:
             "question": shlex.quote(" > ".join(self.pair) or "best"),
             "models": models,
             "and_models": f" --model {models}" if models else "",
-            "and_judgments": "" if self.judgments is None else f" --judgments {paths['judgments']}",
+            "and_judgments": "" if self.judgments is None else f" --judgments {judgments}",
             "scale": self.scale,
             "systems": "" if one.runs is None else listed(one.runs.systems),
             "assessors": listed(self.assessors or ["nobody"]),
