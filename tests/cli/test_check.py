@@ -217,6 +217,31 @@ def test_columns_that_have_other_names_are_guessed_and_the_proposal_reads_the_fi
     assert commands == ["agree", "assessors", "aggregate"]
 
 
+def test_a_table_without_the_columns_of_judgments_is_told_which_header_it_needs(qrowd, tmp_path):
+    (tmp_path / "sales.csv").write_text("shop,item,price\na,b,1\n")
+    outcome = qrowd("check", "sales.csv")
+    assert outcome.status == 2
+    assert words_of(outcome.out) == (
+        "What is wrong sales.csv: no columns for topic and value among shop, item and price; a header is "
+        "topic,document,assessor,value, for example, or name the columns: --column topic=HEADER"
+    )
+
+
+def test_what_does_not_fit_together_is_said_first_and_then_something_of_each_file(qrowd, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "ann.qrels").write_text("q1 0 d1 0\nq1 0 d2 0\n")
+    (tmp_path / "1.qrels").write_text("q1 0 d1 x\n" * 50)
+    (tmp_path / "2.qrels").write_text("q1 0 d1 y\n")
+    outcome = qrowd("check", "1.qrels", "2.qrels", "a", "b")
+    assert outcome.status == 2
+    lines = outcome.out[outcome.out.index("What is wrong") :].splitlines()
+    assert lines[1].startswith("  b/ann.qrels: is assessor 'ann', as is a/ann.qrels; rename one")
+    assert lines[2].startswith("  1.qrels:1: ")
+    assert lines[7].startswith("  2.qrels:1: ")
+    assert "  and 42 more" in lines
+
+
 def test_options_and_names_are_passed_on(asked, folder):
     out, _ = asked("panel/runs", "A B=panel/judges/lena.qrels", "panel/judges/bob.qrels", "--identical-rows", "drop")
     assert "'A B=panel/judges/lena.qrels'" in out

@@ -26,7 +26,9 @@ ENDINGS = (
     ".gz", ".run", ".trec", ".res", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx",
     ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
-ABOUT = re.compile(r"readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE)  # files about the data
+ABOUT = re.compile(
+    r"(.*[-_.])?readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE
+)  # files about the data
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
 TIRA_METADATA = "ir-metadata.yml"
 SUMMARIES = ("aggregated.csv", "perquery.csv")  # scores that PyTerrier writes beside the runs into its save_dir

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from qrowd.reports.questions import Asking
 
 WIDTH = 120  # letters of a line, where no terminal says how wide it is
-MISTAKES_SHOWN = 10
 REMARKS_SHOWN = 5
 
 
@@ -56,6 +55,8 @@ def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
         yield "What the files hold"
     for content in contents:
         yield from wrapped(content, width)
+    from qrowd.reports.inspection import MISTAKES_SHOWN
+
     yield "What is wrong" if inspection.mistakes else "No mistakes found"
     for lines, most in ((inspection.mistakes, MISTAKES_SHOWN), (inspection.remarks(), REMARKS_SHOWN)):
         for line in lines[:most]:
@@ -84,7 +85,15 @@ def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
 
 def wrapped(text: str, width: int) -> list[str]:
     """A paragraph that is indented, its further lines more."""
-    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+        max_lines=4,
+        placeholder=" ...",
+    )
 
 
 def pasteable(command: str, width: int) -> Iterator[str]:

@@ -156,9 +156,8 @@ def likely_columns(headers: Sequence[str]) -> dict[str, str]:
         free = [header for header in headers if header not in role_of.values()]
         exact = [header for header in free if is_called([header], JUDGMENT_COLUMNS[role])]
         pattern = re.compile(rf"(?<![a-z])(?i:{words.replace(' ', '|')})s?(?![a-z])")
-        matches = exact or [header for header in free if pattern.search(header)]
-        if matches:
-            role_of[role] = next((header for header in matches if header_key(header).endswith("id")), matches[0])
+        if matches := exact or [header for header in free if pattern.search(header)]:
+            role_of[role] = matches[0]
     return role_of
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -33,7 +33,14 @@ from qrowd.texts import kind_of_texts
 from qrowd.threads import in_threads
 
 Content = Literal["runs", "judgments", "gold", "magnitudes", "preferences", "scores", "topics", "documents"]
-Whole = TypeVar("Whole", Judgments, Preferences, Runs)
+MISTAKES_SHOWN = 10
+KINDS: dict[Content, tuple[Any, Any, Any, str]] = {
+    "runs": (Runs, trec.runs_from, concatenate_runs, "system"),
+    "judgments": (Judgments, trec.judgments_from, concatenate_judgments, "assessor"),
+    "magnitudes": (Judgments, trec.judgments_from, concatenate_judgments, "assessor"),
+    "preferences": (Preferences, trec.preferences_from, concatenate_preferences, "assessor"),
+}
+"""What is read, from which lines and how it is put together, and what each file of it is named after."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class File:
 class Inspection:
     """The content of the files, and mistakes in them.
 
-    files : all of them, read or not. mistakes : one line each.
+    files : all of them, read or not. mistakes : one line each, first what does not fit together, then of each file.
     runs, judgments, magnitudes, preferences, scores : what could be read, or None. Judgments are grades, without a file
         called gold, if there are others.
     """
@@ -94,12 +101,12 @@ class Inspection:
     settings: Settings
     files: tuple[File, ...]
     mistakes: tuple[str, ...]
+    notes: tuple[str, ...]
     runs: Runs | None
     judgments: Judgments | None
-    magnitudes: Judgments | None = None
-    preferences: Preferences | None = None
-    scores: Scores | None = None
-    notes: tuple[str, ...] = ()
+    magnitudes: Judgments | None
+    preferences: Preferences | None
+    scores: Scores | None
 
     def of(self, content: str) -> list[File]:
         """The files that were read as this."""
@@ -184,20 +191,14 @@ def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress |
         if progress is not None:
             progress(done, len(listed.named))
     read = list(_with_magnitudes_and_gold(read))
-    mistakes = [line for file in read for line in file.mistakes]
-    in_column = settings.assessor == "column"
-    of_runs = "" if settings.system == "column" else "system"
-    runs = _joined(read, "runs", trec.runs_from, concatenate_runs, of_runs, mistakes)
-    of_judgments = partial(trec.judgments_from, assessor_in_column=in_column)
-    of_preferences = partial(trec.preferences_from, assessor_in_column=in_column)
-    noun = "" if in_column else "assessor"
-    judgments = _joined(read, "judgments", of_judgments, concatenate_judgments, noun, mistakes)
-    magnitudes = _joined(read, "magnitudes", of_judgments, concatenate_judgments, noun, mistakes)
-    preferences = _joined(read, "preferences", of_preferences, concatenate_preferences, noun, mistakes)
-    wholes = [whole for whole in (runs, judgments, magnitudes, preferences) if whole is not None]
-    notes = (*listed.notes, *(note for whole in wholes for note in whole.notes))
+    mistakes: list[str] = []
+    wholes = {content: _joined(read, content, settings, mistakes) for content in KINDS}
+    notes = (note for whole in wholes.values() if whole is not None for note in whole.notes)
     scores = _scores(read, mistakes)
-    return Inspection(settings, tuple(read), tuple(mistakes), runs, judgments, magnitudes, preferences, scores, notes)
+    share = max(1, MISTAKES_SHOWN // max(1, sum(bool(file.mistakes) for file in read)))  # of each file
+    for part in (slice(share), slice(share, None)):
+        mistakes += [line for file in read for line in file.mistakes[part]]
+    return Inspection(settings, tuple(read), tuple(mistakes), (*listed.notes, *notes), **wholes, scores=scores)
 
 
 def _with_folders(paths: Sequence[str]) -> Iterator[str]:
@@ -224,12 +225,17 @@ def _read(item: tuple[str, Path], *, settings: Settings) -> File:
             outline = tables.outline_of(text, written, settings.columns)
             content = outline.kind
             roles = [header if header == role else f"{role}: {header}" for role, header in outline.role_of.items()]
-            part = _table(text, written, name, outline.kind, settings.of_tables(outline.kind))
+            whole, *_, noun = KINDS[content]
+            part = tables.from_table(whole, text, written, **{noun: name}, **settings.of_tables(outline.kind))
             return File(name, path, content, f"{outline.format}, columns {', '.join(roles)}", part)
         content, form = _text_format(text, written, settings)
         return File(name, path, content, "TREC's lines", trec.split(text, written, form))
     except FileError as error:
-        if text and (error.line or 1) == 1 and (other := _other_format(text, name, path, settings)):
+        if (
+            text
+            and (error.line or 1) == 1
+            and (other := _other_format(text, name, path, settings, is_table=form is None))
+        ):
             return other
         return File(name, path, content, mistakes=_mistakes(path, text, form, error))
     except InputError as error:
@@ -247,7 +253,7 @@ def _special(text: bytes, name: str, path: Path) -> File | None:
     return None if format is None else File(name, path, "scores", format)
 
 
-def _other_format(text: bytes, name: str, path: Path, settings: Settings) -> File | None:
+def _other_format(text: bytes, name: str, path: Path, settings: Settings, *, is_table: bool) -> File | None:
     """A file that is not read as what it seemed to be: in a format of others, or with columns to be guessed."""
     try:
         headers = tables.read_table(text, shown(path)).names
@@ -256,7 +262,14 @@ def _other_format(text: bytes, name: str, path: Path, settings: Settings) -> Fil
     if unread := unread_format(text, headers):
         return File(name, path, "judgments", mistakes=(f"{shown(path)}: {unread}",))
     likely = {role: header for role, header in likely_columns(headers).items() if role not in settings.columns}
-    if not likely or not {"topic", "document", "value"} <= {*likely, *settings.columns}:
+    missing = [role for role in ("topic", "document", "value") if role not in {*likely, *settings.columns}]
+    if len(missing) > 1 and is_table and headers:
+        words = (
+            f"no columns for {listed(missing)} among {listed(headers, 8)}; a header is topic,document,assessor,value"
+        )
+        mistake = f"{shown(path)}: {words}, for example, or name the columns: --column {missing[0]}=HEADER"
+        return File(name, path, "judgments", mistakes=(mistake,))
+    if missing or not likely:
         return None
     words = ["qrowd", "check", str(path), *(part for pair in likely.items() for part in ("--column", "=".join(pair)))]
     mistake = f"{shown(path)}: looks like a table of judgments whose columns have other names than the usual ones"
@@ -306,20 +319,13 @@ def _mistakes(path: Path, text: bytes, form: trec.Format | None, error: FileErro
     return tuple(f"{one.path}{'' if one.line is None else f':{one.line}'}: {one.problem}" for one in errors)
 
 
-def _table(text: bytes, name: str, label: str, kind: Kind, settings: Any) -> Judgments | Preferences | Runs:
-    if kind == "runs":
-        return tables.from_table(Runs, text, name, system=label, **settings)
-    if kind == "preferences":
-        return tables.from_table(Preferences, text, name, assessor=label, **settings)
-    return tables.from_table(Judgments, text, name, assessor=label, **settings)
-
-
 def _text_format(text: bytes, name: str, settings: Settings) -> tuple[Kind, trec.Format]:
     """Runs, judgments or preferences: by the number of fields; of four, preferences name one document twice."""
     lines = (line.split() for line in BytesIO(text) if line.strip() and not line.startswith(b"#"))
     first = list(islice(lines, 20))
     n = len(first[0]) if first else 0
     winner = n == 4 and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in first)
+    winner = winner and not {fields[1] for fields in first} <= {b"0", b"Q0"}  # all grades are 0
     if settings.format == "qrels_prefs" and n == 4:
         return "preferences", trec.PREFERENCES["qrels_prefs"]
     if n in (3, 5) or (winner and all(fields[1] != fields[2] for fields in first)):
@@ -329,24 +335,20 @@ def _text_format(text: bytes, name: str, settings: Settings) -> tuple[Kind, trec
     return "judgments", trec.QRELS
 
 
-def _joined(
-    read: Sequence[File],
-    content: Content,
-    join: Callable[[Iterable[tuple[str, trec.Parsed]]], Whole],
-    concatenate: Callable[[Sequence[Whole]], Whole],
-    noun: str,
-    mistakes: list[str],
-) -> Whole | None:
-    """What the files of a kind hold together. noun : what each file is named after, if anything."""
+def _joined(read: Sequence[File], content: Content, settings: Settings, mistakes: list[str]) -> Any:
+    """What the files of a content hold together; None where there are none, or where they do not fit together."""
+    _, join, concatenate, noun = KINDS[content]
+    in_column = getattr(settings, noun) == "column"
     good = [file for file in read if file.content == content and file.part is not None]
     texts = [(file.name, file.part) for file in good if isinstance(file.part, trec.Parsed)]
     wholes: list[Any] = [file.part for file in good if not isinstance(file.part, trec.Parsed)]
     if not good:
         return None
     try:
-        if noun:
+        if not in_column:
             check_names([(file.name, file.path) for file in good], noun)
-        return concatenate([join(texts), *wholes] if texts else wholes)
+        options = {} if noun == "system" else {"assessor_in_column": in_column}
+        return concatenate([join(texts, **options), *wholes] if texts else wholes)
     except InputError as error:
         mistakes.append(str(error))
         return None

@@ -129,11 +129,9 @@ class Asking:
         one, judgments, n_assessors = self.inspection, self.judgments, len(self.assessors)
         n_systems = 0 if one.runs is None else len(one.runs.systems)
         overlap = judgments is not None and (~np.isnan(judgments.panel().values)).sum(axis=1).max(initial=0) > 1
-        return {content: bool(one.of(content)) for content in get_args(Content)} | {
+        contents = {content: bool(getattr(one, content, one.of(content))) for content in get_args(Content)}
+        return contents | {
             "judgments": judgments is not None,
-            "runs": one.runs is not None,
-            "preferences": one.preferences is not None,
-            "magnitudes": one.magnitudes is not None,
             "scores": one.scores is not None and len(one.scores.systems) > 1,
             "only system": n_systems == 1,
             "systems": n_systems > 1,
