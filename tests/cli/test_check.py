@@ -164,7 +164,7 @@ def test_runs_and_judgments_of_other_topics_are_not_compared(asked, folder, tmp_
     (tmp_path / "x.qrels").write_text("".join(f"x{line}\n" for line in lines))
     out, commands = asked("panel/runs", "x.qrels")
     assert commands == ["next"]
-    assert "not: compare, plan, since runs and judgments share no topic" in out
+    assert "not: compare, plan, since runs and judgments share no topic with a judgment" in out
 
 
 def test_preferences(asked, folder):
@@ -178,7 +178,7 @@ def test_magnitudes_of_a_crowd_are_compared_in_slots(asked, folder):
     out, commands = asked("panel/magnitudes.csv", "panel/runs")
     assert re.search(r"qrowd compare .* --slots \d+\n", out)
     assert {"compare", "plan", "agree", "magnitude"} <= set(commands)
-    assert "  not: next, since magnitudes have no highest value\n" in out
+    assert "  not: next, since people judge on different scales, or magnitudes, which have no highest value\n" in out
 
 
 @pytest.mark.parametrize(("name", "form"), [
@@ -299,6 +299,53 @@ def test_a_packed_file_is_read_as_what_is_in_it(asked, folder):
         file.with_suffix(".qrels.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
     assert asked("panel/judges")[1] == ["agree", "assessors", "replace", "aggregate"]
+
+
+def judged(value, n_topics=3):
+    return "".join(f"q{t} 0 d{d} {value(t, d)}\n" for t in range(n_topics) for d in range(6))
+
+
+SMALL = {
+    "A.run": "".join(f"q{t} Q0 d{d} {d + 1} {9 - d} A\n" for t in range(3) for d in range(6)),
+    "B.run": "".join(f"q{t} Q0 d{(d + 2 + t) % 6} {d + 1} {9 - d} B\n" for t in range(3) for d in range(6)),
+    "ann.qrels": judged(lambda t, d: (t + d) % 4),
+    "bob.qrels": judged(lambda t, d: d % 2),
+    "nobody.qrels": judged(lambda t, d: -1),
+    "share.qrels": judged(lambda t, d: d / 7),
+    "llm.qrels": judged(lambda t, d: t * d % 4),
+    "gpt.qrels": judged(lambda t, d: t * d % 3),
+    "free.qrels": judged(lambda t, d: 20.5 * (d + 1) + t),
+    "topic.qrels": judged(lambda t, d: d % 3, n_topics=1),
+    "one.qrels": "q0 0 d0 1\n",
+    "elsewhere.qrels": "q1 0 d1 1\n",
+    "words.csv": "topic,document,worker,label\n"
+    + "".join(f"q{t},d{d},{who},{word}\n" for t in range(3) for d in range(3)
+              for who, word in (("it's", "bad"), ("b c", "good"))),
+    "mixed.csv": "topic,document,worker,label\n"
+    + "".join(f"q{t},d{d},ann,{d}\nq{t},d{d},bob,{7.5 + d}\n" for t in range(3) for d in range(3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("paths", "commands", "reasons"), [
+    ("nobody.qrels", "next", ["share no topic with a judgment", "only nobody judged"]),
+    ("nobody.qrels ann.qrels", "compare next", ["two assessors", "two assessors have scores"]),
+    ("share.qrels ann.qrels", "compare agree assessors disagreements plan aggregate", ["different scales", "like a"]),
+    ("free.qrels ann.qrels", "compare next magnitude", ["only ann judged"]),
+    ("topic.qrels bob.qrels", "compare agree assessors disagreements plan next aggregate", ["called like a model"]),
+    ("one.qrels elsewhere.qrels", "compare next", ["no document was judged by two", "no two assessors have scores"]),
+    ("llm.qrels gpt.qrels", "compare agree assessors disagreements plan next aggregate", ["only models judged"]),
+    ("llm.qrels ann.qrels", "compare agree assessors disagreements plan next replace aggregate", []),
+    ("words.csv --labels bad<good", "compare agree assessors disagreements plan next aggregate", ["like a model"]),
+    ("mixed.csv", "compare plan", ["some judged magnitudes", "on different scales"]),
+])  # fmt: skip
+def test_what_is_offered_can_be_done_and_what_cannot_has_its_reason(asked, tmp_path, paths, commands, reasons):
+    for name, content in SMALL.items():
+        (tmp_path / name).write_text(content)
+    out, names = asked("A.run", "B.run", *paths.split())
+    assert names == commands.split()
+    refusals = words_of("".join(line for line in out.splitlines(keepends=True) if line.startswith(("  not:", "    "))))
+    assert all(reason in refusals for reason in reasons)
+    assert bool(reasons) == ("not:" in refusals)
 
 
 OF_THE_PANEL = ("runs/bm25.run", "judges/ann.qrels", "judges/llm-a.qrels", "magnitudes.csv", "preferences.csv",

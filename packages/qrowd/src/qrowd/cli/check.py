@@ -66,18 +66,19 @@ def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
     for file in inspection.files:
         if file.mistakes and file.how:
             yield "  If these are the columns that are meant, read it by"
-            yield from pasteable(file.how, width)
+            yield pasteable(file.how, width)
     if not contents:
         return
     yield "What can be asked"
-    for words, command in asking.questions():
+    commands, refused = asking.questions()
+    for words, command in commands.items():
         if len(words) + len(command) + 4 <= width:
             yield f"  {words}  {command}"
         else:
             yield f"  {words}"
-            yield from pasteable(command, width)
-    for refusal in asking.refusals():
-        yield from wrapped(refusal, width)
+            yield pasteable(command, width)
+    for reason, names in refused.items():
+        yield from wrapped(f"not: {', '.join(names)}, since {reason}", width)
     if strength := "; ".join(asking.strength()):
         yield "How strong an answer would be"
         yield from wrapped(strength, width)
@@ -96,12 +97,11 @@ def wrapped(text: str, width: int) -> list[str]:
     )
 
 
-def pasteable(command: str, width: int) -> Iterator[str]:
-    """A command in lines that the shell joins."""
-    line = "   "
-    for word in map(shlex.quote, shlex.split(command)):
-        if len(line) + len(word) + 3 > width and line.strip():
-            yield f"{line} \\"
-            line = "     "
-        line += f" {word}"
-    yield line
+def pasteable(command: str, width: int) -> str:
+    """A command in lines that the shell joins; they end between words, which may hold blanks."""
+    words = [shlex.quote(word).replace(" ", "\0") for word in shlex.split(command)]
+    lines = textwrap.wrap(
+        " ".join(words), width - 2, initial_indent="    ", subsequent_indent="      ",
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+    return " \\\n".join(lines).replace("\0", " ")

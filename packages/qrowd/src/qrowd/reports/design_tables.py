@@ -278,11 +278,11 @@ def _components_of(one: Difference) -> tuple[DifferenceComponents, int]:
     return DifferenceComponents(one.standard_error**2 * one.n_topics, 0, 0, crossed=False), 1
 
 
-def smallest_difference(scores: Scores) -> float:
-    """The true difference of two systems that is detected with the usual power, on average over all pairs of systems.
+def smallest_difference(scores: Scores) -> tuple[float, bool]:
+    """The true difference of two systems that is detected with the usual power, and whether by other assessors, too.
 
-    Of one assessor, it is that of the two systems that lead, on other topics with the same assessor. nan where neither
-    is known.
+    It is an average over all pairs of systems. Where the variance of assessors is not known, it is that of the two
+    systems that lead, on other topics with the same assessors; nan where that is not known either.
     """
     try:
         components = variance_components(scores)
@@ -290,9 +290,9 @@ def smallest_difference(scores: Scores) -> float:
         try:
             one = difference_of(scores, *leading_pair(scores))
         except QrowdError:
-            return nan
-        return detectable_difference(_components_of(one)[0], one.n_topics, 1)
-    return _smallest(components, components.n_topics, max(1, round(components.n_assessors)), POWER)
+            return nan, False
+        return detectable_difference(_components_of(one)[0], one.n_topics, 1), False
+    return _smallest(components, components.n_topics, max(1, round(components.n_assessors)), POWER), True
 
 
 def _smallest(components: VarianceComponents, n_topics: int, n_assessors: int, power: float) -> float:

@@ -24,6 +24,7 @@ from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
 from qrowd.model.runs import Runs, concatenate_runs
+from qrowd.model.scales import infer_scale
 from qrowd.model.scores import Scores
 from qrowd.paths import TIRA_METADATA, check_names, find_files, named_files, shown, without_endings
 from qrowd.readers.unread_formats import unread_format
@@ -85,7 +86,7 @@ class File:
     path: Path
     content: Content
     how: str = ""
-    part: trec.Fields | trec.Parsed | Judgments | Preferences | Runs | None = None
+    part: Any = None  # fields of lines, or the runs, judgments or preferences of a table
     mistakes: tuple[str, ...] = ()
 
 
@@ -259,21 +260,23 @@ def _other_format(text: bytes, name: str, path: Path, settings: Settings, *, is_
         headers = tables.read_table(text, shown(path)).names
     except FileError:
         headers = ()
-    if unread := unread_format(text, headers):
-        return File(name, path, "judgments", mistakes=(f"{shown(path)}: {unread}",))
     likely = {role: header for role, header in likely_columns(headers).items() if role not in settings.columns}
     missing = [role for role in ("topic", "document", "value") if role not in {*likely, *settings.columns}]
-    if len(missing) > 1 and is_table and headers:
+    command = ""
+    if problem := unread_format(text, headers):
+        pass
+    elif len(missing) > 1 and is_table and headers:
         words = (
             f"no columns for {listed(missing)} among {listed(headers, 8)}; a header is topic,document,assessor,value"
         )
-        mistake = f"{shown(path)}: {words}, for example, or name the columns: --column {missing[0]}=HEADER"
-        return File(name, path, "judgments", mistakes=(mistake,))
-    if missing or not likely:
+        problem = f"{words}, for example, or name the columns: --column {missing[0]}=HEADER"
+    elif missing or not likely:
         return None
-    words = ["qrowd", "check", str(path), *(part for pair in likely.items() for part in ("--column", "=".join(pair)))]
-    mistake = f"{shown(path)}: looks like a table of judgments whose columns have other names than the usual ones"
-    return File(name, path, "judgments", shlex.join(words), mistakes=(mistake,))
+    else:
+        options = [word for role, header in likely.items() for word in ("--column", f"{role}={header}")]
+        command = shlex.join(["qrowd", "check", str(path), *options])
+        problem = "looks like a table of judgments whose columns have other names than the usual ones"
+    return File(name, path, "judgments", command, mistakes=(f"{shown(path)}: {problem}",))
 
 
 def _with_magnitudes_and_gold(read: Sequence[File]) -> Iterator[File]:
@@ -281,7 +284,9 @@ def _with_magnitudes_and_gold(read: Sequence[File]) -> Iterator[File]:
     n_judgments = sum(file.content == "judgments" for file in read)
     for file in read:
         content = file.content
-        if isinstance(file.part, Judgments) and all(scale.kind == "magnitude" for scale in file.part.scales):
+        is_qrels = content == "judgments" and isinstance(file.part, trec.Parsed)
+        scales = [infer_scale(file.part.number)] if is_qrels else getattr(file.part, "scales", ())
+        if scales and all(scale.kind == "magnitude" for scale in scales):
             content = "magnitudes"
         elif content == "judgments" and file.name == "gold" and n_judgments > 1:
             content = "gold"

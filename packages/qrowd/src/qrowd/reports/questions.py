@@ -16,7 +16,6 @@ import numpy as np
 from qrowd.errors import QrowdError
 from qrowd.evaluation import evaluate, measure
 from qrowd.model.judgments import Judgments
-from qrowd.model.scales import infer_scale
 from qrowd.model.scores import Scores
 from qrowd.reports.design_tables import smallest_difference
 from qrowd.reports.inspection import Content, Inspection, short_paths
@@ -31,11 +30,6 @@ class Asking:
     """What can be asked of files."""
 
     inspection: Inspection
-
-    @cached_property
-    def file(self) -> dict[str, Any]:
-        """The questions, and the reasons why one cannot be asked."""
-        return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
     @property
     def judgments(self) -> Judgments | None:
@@ -64,14 +58,15 @@ class Asking:
 
     @cached_property
     def scores(self) -> Scores | None:
-        """Scores of the systems; None where runs and judgments share no topic."""
+        """Scores of the systems; None where there are none."""
         runs, judgments = self.inspection.runs, self.judgments
         if runs is None or judgments is None:
             return None
         try:
-            return evaluate(runs, judgments.slots(self.slots) if self.slots else judgments, [measure(MEASURE)])
+            scores = evaluate(runs, judgments.slots(self.slots) if self.slots else judgments, [measure(MEASURE)])
         except QrowdError:
             return None
+        return scores if np.isfinite(scores.values).any() else None
 
     @cached_property
     def pair(self) -> tuple[str, ...]:
@@ -79,36 +74,35 @@ class Asking:
         return () if self.scores is None or len(self.scores.systems) < 2 else leading_pair(self.scores)
 
     @cached_property
-    def detectable(self) -> float:
-        """The smallest difference that would be detected; nan where that is not known."""
-        return smallest_difference(self.scores) if self.scores is not None and self.pair else nan
+    def detectable(self) -> tuple[float, bool]:
+        """As `smallest_difference`; nan without two systems."""
+        return smallest_difference(self.scores) if self.scores is not None and self.pair else (nan, False)
 
     @property
     def scale(self) -> str:
-        """The scale on which people would go on; empty for magnitudes."""
-        people = [i for i, name in enumerate(self.assessors) if not MODEL_NAME.search(name)]
-        if self.judgments is None or not people:
+        """The scale on which people would go on; empty for magnitudes and different scales."""
+        pairs = zip(self.assessors, () if self.judgments is None else self.judgments.scales, strict=True)
+        scales = {scale for name, scale in pairs if name not in self.models}
+        if not scales:
             return "0-3"
-        scale = infer_scale(self.judgments.value[np.isin(self.judgments.assessor, people)])
-        return "" if scale.kind == "magnitude" else str(scale)
+        highest = max(scales, key=lambda scale: scale.maximum)
+        of_grades = {scale.kind for scale in scales} <= {"binary", "graded"}
+        return str(highest) if of_grades or (len(scales) == 1 and highest.kind != "magnitude") else ""
 
-    def questions(self) -> Iterator[tuple[str, str]]:
-        """(question, command) of all that can be asked."""
-        met, fields = self._met(), self._fields()
-        for question in self.file["questions"]:
-            if all(met[need] for need in question["needs"]):
-                yield question["words"].format(**fields), f"qrowd {question['command'].format(**fields)}"
-
-    def refusals(self) -> Iterator[str]:
-        """Which questions cannot be asked, and why not."""
-        met, fields = self._met(), self._fields()
-        commands: dict[str, list[str]] = {}
-        for question in self.file["questions"]:
-            lacking = [need for need in question["needs"] if not met[need]]
-            if lacking and "explain" in question:
-                commands.setdefault(lacking[0], []).append(question["command"].split()[0])
-        for need, names in commands.items():
-            yield f"not: {', '.join(names)}, since {self.file['reasons'][need].format(**fields)}"
+    def questions(self) -> tuple[dict[str, str], dict[str, list[str]]]:
+        """{question: command} of all that can be asked, and {reason: commands} of those that cannot."""
+        file = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+        fields = self._fields()
+        commands: dict[str, str] = {}
+        refused: dict[str, list[str]] = {}
+        for question in file["questions"]:
+            unmet = [need for need in question["needs"] if not fields[need]]
+            if not unmet:
+                commands[question["words"].format(**fields)] = f"qrowd {question['command'].format(**fields)}"
+            elif "explain" in question:
+                reason = file["reasons"][unmet[0]].format(**fields)
+                refused.setdefault(reason, []).append(question["command"].split()[0])
+        return commands, refused
 
     def strength(self) -> Iterator[str]:
         """How much an answer rests on, in short sentences."""
@@ -121,45 +115,27 @@ class Asking:
             yield f"an assessor judged {percent(judgments.coverage().mean())} of the documents on average"
             return
         yield f"{percent(1 - self.scores.attributes['unjudged_shares'][10])} of the first 10 documents were judged"
-        if not isnan(self.detectable):
-            yield f"a difference of {number(self.detectable, 3)} by {MEASURE} would be detected with probability 0.8"
+        if not isnan(self.detectable[0]):
+            yield f"a difference of {number(self.detectable[0], 3)} by {MEASURE} would be detected with probability 0.8"
 
-    def _met(self) -> dict[str, bool]:
-        """Whether each need is met."""
-        one, judgments, n_assessors = self.inspection, self.judgments, len(self.assessors)
-        n_systems = 0 if one.runs is None else len(one.runs.systems)
-        overlap = judgments is not None and (~np.isnan(judgments.panel().values)).sum(axis=1).max(initial=0) > 1
-        contents = {content: bool(getattr(one, content, one.of(content))) for content in get_args(Content)}
-        return contents | {
-            "judgments": judgments is not None,
-            "scores": one.scores is not None and len(one.scores.systems) > 1,
-            "only system": n_systems == 1,
-            "systems": n_systems > 1,
-            "shared": self.scores is not None,
-            "assessors": n_assessors > 1,
-            "overlap": overlap,
-            "components": not isnan(self.detectable),
-            "model": bool(self.models),
-            "people": len(self.models) < n_assessors,
-            "scale": bool(self.scale),
-        }
-
-    def _fields(self) -> dict[str, str]:
-        """What stands for the fields of questions and commands."""
-        one, settings = self.inspection, self.inspection.settings
+    def _fields(self) -> dict[str, Any]:
+        """What stands for the fields of questions and commands; a need is met if its field is not empty or false."""
+        one, settings, judged = self.inspection, self.inspection.settings, self.judgments
         paths = {name: shlex.join(short_paths(one.of(name))) for name in get_args(Content)}
+        systems = () if one.runs is None else one.runs.systems
         judgments = paths["judgments"] or paths["magnitudes"]
         of_models = [file for file in one.of("judgments") if file.name in self.models]
         are_files = 3 < len(self.models) == len(of_models)
         models = shlex.join(short_paths(of_models) if are_files else self.models)
-        kinds = set() if self.judgments is None else {scale.kind for scale in self.judgments.scales}
+        kinds = set() if judged is None else {scale.kind for scale in judged.scales}
         first, second = self.pair or ("", "")
         return paths | {
             "system": settings.options("system"),
-            "judgments": judgments,
+            "judgments": "" if judged is None else judgments,
             "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
             "format": settings.options("format", "assessor", "incomplete_rows"),
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
+            "scores": paths["scores"] if one.scores is not None and len(one.scores.systems) > 1 else "",
             "gold": f" --gold {paths['gold']}" if paths["gold"] else "",
             "slots": f" --slots {self.slots}" if self.slots else "",
             "method": "" if kinds & {"binary", "graded"} else " --method median",
@@ -169,8 +145,16 @@ class Asking:
             "question": shlex.quote(" > ".join(self.pair) or "best"),
             "models": models,
             "and_models": f" --model {models}" if models else "",
-            "and_judgments": "" if self.judgments is None else f" --judgments {judgments}",
+            "and_judgments": "" if judged is None else f" --judgments {judgments}",
             "scale": self.scale,
-            "systems": "" if one.runs is None else listed(one.runs.systems),
+            "only_system": len(systems) == 1,
+            "several_systems": len(systems) > 1,
+            "systems": listed(systems or ["nothing"]),
+            "shared": self.scores is not None,
+            "several_assessors": len(self.assessors) > 1,
             "assessors": listed(self.assessors or ["nobody"]),
+            "overlap": judged is not None and (~np.isnan(judged.panel().values)).sum(axis=1).max(initial=0) > 1,
+            "components": self.detectable[1],
+            "alike": len(kinds) == 1 or "magnitude" not in kinds,
+            "people": len(self.models) < len(self.assessors),
         }
