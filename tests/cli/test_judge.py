@@ -192,11 +192,12 @@ def test_a_server_that_refuses_all_is_one_line_until_there_are_answers_to_write(
 def test_the_judgments_of_a_record_are_written_at_any_time(qrowd, few):
     command = (*ASK, "--runs", "runs", "--model", "assessor.py:grade")
     qrowd(*command, "-o", "judges")
-    outcome = qrowd("judge", "export", "judge.sqlite", "later")
-    assert (outcome.status, outcome.out) == (0, "3 of 4 questions have an answer.\n")
+    outcome = qrowd("judge", "status", "judge.sqlite", "-o", "later")
+    assert outcome.status == 0
+    assert outcome.out.startswith("3 of 4 questions have an answer.\n")
     (first, second) = (few / name / "grade+graded.csv" for name in ("judges", "later"))
     assert first.read_bytes() == second.read_bytes()
-    assert "there is no such record" in qrowd("judge", "export", "none.sqlite", "later").err
+    assert "there is no such record" in qrowd("judge", "status", "none.sqlite", "-o", "later").err
 
 
 def test_a_server_is_asked_and_its_key_is_nowhere(qrowd, few, monkeypatch):

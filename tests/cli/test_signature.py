@@ -1,9 +1,14 @@
 """Every command that shows a result ends with its signature, and the result of Python has the same."""
 
+import json
+import shlex
+from pathlib import Path
+
 import pytest
 
 import qrowd as library
 from qrowd.model.conventions import Conventions
+from qrowd.model.signature import version
 from qrowd.reports.aggregation import aggregate
 from qrowd.reports.agreement_tables import agree, assessors
 from qrowd.reports.aware import aware_of
@@ -69,6 +74,77 @@ def test_the_last_line_is_the_signature_of_the_result(qrowd, folder, command):
     assert outcome.status == 0, outcome.err
     runs, judged = library.read_runs("panel/runs"), library.read_judgments("panel/judges")
     assert outcome.out.splitlines()[-1] == function(runs, judged).signature
+
+
+OTHERS = (
+    "demo",
+    "prefer agree --preferences panel/preferences.csv",
+    "prefer bradley-terry --preferences panel/preferences.csv --n-resamples 3",
+    "magnitude --judgments panel/magnitudes.csv --gold panel/gold.qrels --normalise median",
+    "next --runs panel/runs --question 'bm25 > hybrid' --model panel/judges/llm-a.qrels --scale 0-3",
+    "evaluate --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' --method majority",
+)
+FIELDS = {
+    "demo": "baseline bm25 | both 10000 | seed 1",
+    "prefer agree": "transitivity | topics 25 | assessors 3",
+    "prefer bradley-terry": "over pairs 3 | seed 1",
+    "magnitude": "magnitude median | topics 25 | assessors 199 | gold gold",
+    "next": 'question "bm25 > hybrid" | scale 0-3 | seed 1',
+    "evaluate": (
+        "assessors 5 | exclude crowd-* | ties document | unjudged nonrelevant | methods majority | over topics 10000 | "
+        "seed 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_the_last_line_of_other_commands_is_a_signature_with_their_options(qrowd, folder, line):
+    outcome = qrowd(*shlex.split(line))
+    assert outcome.status == 0, outcome.err
+    name = max((name for name in FIELDS if line.startswith(name)), key=len)
+    last = outcome.out.splitlines()[-1]
+    assert last.startswith(f"qrowd {version()} | ")
+    assert last.endswith(FIELDS[name])
+
+
+def test_leaderboards_say_what_became_of_missing_scores(qrowd, tmp_path):
+    for judge, grades in {"gpt": (2, 1, 1), "nist": (3, 1, 2)}.items():
+        rows = [
+            {"run_id": system, "topic_id": topic, "measure": "GRADE", "value": grade + (topic == "t1") / 10}
+            for system, grade in zip("abc", grades, strict=True)
+            for topic in ("t1", "t2", "t3")
+        ]
+        (tmp_path / f"{judge}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows[1:]))
+    boards = ("leaderboards", tmp_path / "gpt.jsonl", tmp_path / "nist.jsonl", "--n-resamples", 20)
+    skipped, zero = (qrowd(*boards, *more).out.splitlines()[-1] for more in ((), ("--missing", "zero")))
+    assert skipped == f"qrowd {version()} | GRADE | runs 3 | topics 3 | assessors 2 | both 20 | seed 1"
+    assert zero == skipped.replace("| both", "| missing zero | both")
+
+
+def test_a_report_has_it_in_its_foot(qrowd, folder, tmp_path):
+    few = ("--n-resamples", 20, "--random-assessors", 2, "-o", tmp_path / "page.html")
+    report = qrowd("report", *PANEL, *few).out.splitlines()[-1]
+    assert report.endswith("random-assessors 2 | resamples 20 | seed 1")
+    assert f"<code>{report}</code>" in (tmp_path / "page.html").read_text()
+
+
+def test_files_hold_it_where_a_reader_looks_and_rows_do_not(qrowd, folder):
+    qrowd("compare", *PANEL, "-m", "AP", "-o", "x.json")
+    signature = json.loads(Path("x.json").read_text())["signature"]
+    for name in ("x.txt", "x.tex", "x.md", "x.html", "x.csv"):
+        assert qrowd("compare", *PANEL, "-m", "AP", "-o", name).out.splitlines()[-1] == signature
+    assert Path("x.txt").read_text().splitlines()[-1] == signature
+    assert f"% {signature}" in Path("x.tex").read_text().splitlines()
+    assert f"- {signature}" in Path("x.md").read_text().splitlines()
+    assert f"<li>{signature}</li>" in Path("x.html").read_text()
+    assert "qrowd" not in Path("x.csv").read_text()
+    qrowd("table", *PANEL, "-m", "AP", "-o", "table.tex")
+    assert sum(line.startswith("% qrowd ") for line in Path("table.tex").read_text().splitlines()) == 1
+
+
+def test_what_trec_eval_prints_has_none(qrowd, folder):
+    outcome = qrowd("trec-eval", "-m", "map", "panel/gold.qrels", "panel/runs/bm25.run")
+    assert [line.split()[0] for line in outcome.out.splitlines()] == ["map"]
 
 
 @pytest.mark.parametrize("command", OF_JUDGMENTS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qrowd.cli import options
 from qrowd.cli.options import option, pair_of
-from qrowd.cli.output import ShortNames, check_output, deliver, is_standard_output, name_with_ending, output_file
+from qrowd.cli.output import ShortNames, deliver, is_folder, output_file
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
@@ -59,7 +58,7 @@ def disagreements(
     from qrowd.judge import read_document_texts, read_topic_texts
     from qrowd.reports.disagreement_tables import DisagreementsReport, on_shared_scale
 
-    folder = _is_folder(output)
+    folder = is_folder(output)
     if folder and not (topics and documents):
         raise ArgumentError(
             f"output {output}: a name without ending is the folder of a campaign, whose pages show texts; give "
@@ -76,16 +75,6 @@ def disagreements(
     if folder and output is not None:
         _write(output, result, of_topics, of_documents, n_documents)
     deliver(document, None if folder else output)
-
-
-def _is_folder(output: str | None) -> bool:
-    """Whether the name is that of a folder; a file must have an ending that stands for a format."""
-    if output is None:
-        return False
-    if is_standard_output(output) or Path(name_with_ending(output)).suffix:
-        check_output(output)
-        return False
-    return True
 
 
 def _write(

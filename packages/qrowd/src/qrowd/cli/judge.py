@@ -11,7 +11,7 @@ import typer
 from qrowd.cli import judge_options, options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
-from qrowd.cli.output import Output, ShortNames, Top, deliver, write_output
+from qrowd.cli.output import Output, ShortNames, Top, deliver, is_folder, output_file, write_output
 from qrowd.errors import FileError
 
 if TYPE_CHECKING:
@@ -66,31 +66,34 @@ def ask(
         raise typer.Exit(1)
 
 
-def export(record: RecordFile, folder: Folder) -> None:
-    """Write the judgments that a record holds, as qrowd judge ask -o does; also while it is written."""
-    from qrowd.judge.asking import answers_in
-    from qrowd.reports.judge_tables import JudgingReport
-
-    answers = answers_in(record)
-    _write(answers, folder)
-    typer.echo(JudgingReport(answers.statuses).sentence)
-
-
 def status(
     record: RecordFile,
     runs: options.Runs = options.NO_RUNS,
     depth: judge_options.Depth = 10,
     top: Top = None,
     short_names: ShortNames = False,
-    output: Output = None,
+    output: Annotated[
+        str | None,
+        output_file(
+            "File for the result, as .csv, .parquet, .xlsx, .json, .txt, .md, .html or .tex; or, without ending, a "
+            "folder for the judgments that the record holds, as qrowd judge ask -o writes them.",
+        ),
+    ] = None,
 ) -> None:
-    """Show the shares of questions without an answer, by model, by topic and by system."""
+    """Show the shares of questions without an answer, by model, by topic and by system; or write the judgments.
+
+    It may be called while the record is written.
+    """
     from qrowd.judge.asking import answers_in
     from qrowd.reports.judge_tables import JudgingReport
 
     answers = answers_in(record, runs=runs.read(None), depth=depth)
     report = JudgingReport(answers.statuses, answers.n_unasked)
-    deliver(report.to_document().shown(report.systems, top=top, short_names=short_names), output)
+    folder = is_folder(output)
+    if folder and output is not None:
+        _write(answers, output)
+    document = report.to_document().shown(report.systems, top=top, short_names=short_names)
+    deliver(document, None if folder else output)
 
 
 def prompts(
@@ -248,5 +251,5 @@ def answer_of(prompt: Prompt) -> str:
 
 
 HELP = "Ask language models to judge, and show what became of each question."
-judge = command_group(HELP, ask, status, export, prompts)
+judge = command_group(HELP, ask, status, prompts)
 judge.add_typer(command_group("Write batch files of requests, and read the answers.", write, read), name="batch")

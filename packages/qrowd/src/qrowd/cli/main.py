@@ -34,6 +34,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "partition": "Write runs and judgments that do not fit into memory in parts, for qrowd evaluate.",
         "check": "Show what files contain, how they are read, and the mistakes in them.",
         "measures": "List all measures with their parameters, formulas and sources.",
+        "cite": "Print BibTeX entries of qrowd, and of the papers behind measures, methods and statistics.",
         "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor.",
     },
     "Study the assessors": {

@@ -124,9 +124,9 @@ class Data:
         """With the options by which they were read, for signatures."""
         from qrowd.model.signature import written
 
-        options = {field.name: getattr(self, field.name) for field in fields(Data) if field.name not in SOURCES}
-        changed = {name: value for name, value in options.items() if value and value != getattr(Data, name)}
-        return replace(judgments, prepared=tuple(written(changed)))
+        names = {field.name for field in fields(Data) if getattr(self, field.name) not in (field.default, [])}
+        options = {name: getattr(self, name) for name in sorted(names - SOURCES)}
+        return replace(judgments, prepared=tuple(written(options)))
 
     def read_with(self, option: str, texts: Sequence[str]) -> tuple[Judgments, tuple[str, ...]]:
         """The judgments with those of further assessors, and the names of these.

@@ -39,6 +39,16 @@ def check_output(output: str | None) -> str | None:
     return output
 
 
+def is_folder(output: str | None) -> bool:
+    """Whether the name is that of a folder; a file must have an ending that stands for a format."""
+    if output is None:
+        return False
+    if is_standard_output(output) or Path(name_with_ending(output)).suffix:
+        check_output(output)
+        return False
+    return True
+
+
 def output_file(help: str, **settings: Any) -> Any:
     """The option for the file that is written."""
     return option("-o", "--output", help=help, panel="Output", metavar="FILE", **settings)

@@ -47,7 +47,8 @@ class DCG(Linear):
     The gain is the grade itself (magnitudes too), 2^g - 1, or a map; 0 for documents the assessor has not judged.
 
     Source: trec_eval 10.0 (ndcg before normalising); Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of
-    IR Techniques. ACM TOIS 20(4); the exponential gain: Burges et al. (2005), Learning to Rank. ICML.
+    IR Techniques. ACM TOIS 20(4); the exponential gain: Burges, Shaked, Renshaw,
+    Lazier, Deeds, Hamilton & Hullender (2005), Learning to Rank using Gradient Descent. ICML.
     """
 
     name = "DCG"

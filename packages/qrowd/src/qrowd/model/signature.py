@@ -22,9 +22,11 @@ from qrowd.model.conventions import Conventions
 
 Facts = Mapping[str, Any]
 COUNTS = {"runs": "systems", "topics": "topics", "assessors": "assessors"}
-OTHERS = {"measures", "measure", "conventions", "rng", "n_resamples", "resample", "confidence"}  # fields of their own
-OTHERS |= {"runs", "judgments", "preferences", "scores", "topics", "documents"}  # data
-OTHERS |= {"progress", "executor", "threads", "results", "top", "also"}  # change no number
+OTHERS = {
+    *("measures", "measure", "conventions", "rng", "n_resamples", "resample", "confidence"),  # fields of their own
+    *("runs", "judgments", "preferences", "scores", "topics", "documents"),  # data
+    *("progress", "executor", "threads", "results", "top", "also"),  # change no number
+}
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -43,9 +45,7 @@ def with_signature(*statistics: str) -> Callable[[Callable[P, R]], Callable[P, R
             result = function(*args, **kwargs)
             bound = inspect.signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
-            defaults = {name: parameter.default for name, parameter in bound.signature.parameters.items()}
-            text = signature_of(result, statistics, bound.arguments, defaults)
-            object.__setattr__(result, "signature", text)
+            object.__setattr__(result, "signature", signature_of(result, statistics, bound))
             return result
 
         return call
@@ -54,19 +54,16 @@ def with_signature(*statistics: str) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 def signature_of(
-    result: object, statistics: Sequence[str] = (), options: Facts | None = None, defaults: Facts | None = None
+    result: object, statistics: Sequence[str] = (), call: inspect.BoundArguments | None = None, **options: Any
 ) -> str:
-    """The signature of a result, from what it holds. options, defaults : of the call."""
-    inner = getattr(result, "result", None)
-    if options is None and isinstance(signature := getattr(inner, "signature", None), str):
-        return signature
-    asked, standard = options or {}, defaults or {}
+    """The signature of a result, from what it holds. call : the function's; options : without a default."""
+    asked = options if call is None else call.arguments
     of_data = _facts(*filter(is_dataclass, asked.values()))
     facts = {**of_data, **_facts(result)}
+    facts["assessors"] = of_data.get("assessors") or facts.get("assessors")  # methods are none
     measures = facts.get("measures") or facts.get("measure") or ()
     names = [measures] if isinstance(measures, str) else [*measures]
     names += [asked.get(name, name) for name in statistics]
-    facts["assessors"] = of_data.get("assessors") or facts.get("assessors")  # methods are none
     counts = {noun: facts.get(name) for noun, name in COUNTS.items()}
     counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in counts.items() if n}
     conventions = facts.get("conventions") or getattr(asked.get("conventions"), "as_dict", dict)()
@@ -75,12 +72,11 @@ def signature_of(
         for name, value in {**Conventions().as_dict(), **conventions}.items()
         if value != getattr(Conventions, name, None) or name in facts.get("in_force", ())
     }
-    others |= {
-        name: value
-        for name, value in asked.items()
-        if not (name in OTHERS or name in statistics or is_dataclass(value) or value == standard.get(name))
-    }
-    first = [f"qrowd {version()}", *([" ".join(names)] if names else [])]
+    for name, value in asked.items():
+        default = None if call is None else call.signature.parameters[name].default
+        if not (name in OTHERS or name in statistics or is_dataclass(value) or value == default):
+            others[name] = value
+    first = [f"qrowd {version()}", *filter(None, [" ".join(names)])]
     return " | ".join([*first, *written(counts), *facts.get("prepared", ()), *written(others), *_chance(facts, asked)])
 
 
@@ -101,7 +97,7 @@ def written(options: Facts) -> Iterator[str]:
         values = value if isinstance(value, list | tuple) else [value]
         words = [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in values]
         quoted = [json.dumps(word, ensure_ascii=False) if set(word) & set(' "|\n') else word for word in words]
-        yield " ".join([name.replace("_", "-"), *quoted])
+        yield " ".join([name.replace("_", "-"), *quoted]).replace("|", r"\u007c")
 
 
 def _facts(*objects: Any) -> dict[str, Any]:
@@ -123,11 +119,13 @@ def _facts(*objects: Any) -> dict[str, Any]:
 
 def _chance(facts: Facts, asked: Facts) -> Iterator[str]:
     """The confidence, what was resampled and how often, and the seed; nothing of them where nothing is resampled."""
-    if facts.get("confidence", 0.95) != 0.95:
-        yield f"confidence {facts['confidence']}"
+    level = facts.get("confidence", asked.get("confidence", 0.95))
+    if level != 0.95:
+        yield f"confidence {level}"
     n = facts.get("resamples", asked.get("n_resamples"))
     over = facts.get("over") or facts.get("resample") or asked.get("resample")
     if n:
-        yield f"both {n}" if over == "both" else f"over {over} {n}" if over else f"resamples {n}"
+        both = facts.get("over") == "both"
+        yield f"both {n}" if both else f"over {over} {n}" if over else f"resamples {n}"
     if n != 0 and (seed := facts.get("seed", asked.get("rng"))) is not None:
         yield from written({"seed": seed})

@@ -131,7 +131,7 @@ def _pair_table(pairs: PairwiseAgreement) -> Table:
 # ---------------------------------------------------------------------- one row per assessor
 
 
-@with_signature("assessors")
+@with_signature("assessor-profiles")
 def assessors(
     judgments: Judgments,
     *,

@@ -28,6 +28,11 @@ class DisagreementsReport(Reported):
     n_documents: int = 20
 
     @property
+    def signature(self) -> str:
+        """That of the result."""
+        return self.result.signature
+
+    @property
     def sentence(self) -> str:
         """How many documents, and how many of them matter."""
         return self.result._sentence()

@@ -302,5 +302,5 @@ def magnitude_document(data: Magnitudes, sections: Mapping[str, Section] = SECTI
         (*notes, *left_out),
         data.judgments.to_frame,
         content,
-        signature=signature_of(data.written, ("magnitude", data.scheme), {"gold": data.gold and data.gold.assessors}),
+        signature=signature_of(data.written, ("magnitude", data.scheme), gold=data.gold and data.gold.assessors),
     )

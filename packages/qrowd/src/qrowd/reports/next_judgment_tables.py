@@ -26,6 +26,11 @@ class NextJudgmentsReport(Reported):
     n_assessors: int = 0
 
     @property
+    def signature(self) -> str:
+        """That of the result."""
+        return self.result.signature
+
+    @property
     def sentence(self) -> str:
         """What can be said now, what is expected to go, and the next batch."""
         one = self.result
