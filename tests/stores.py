@@ -1,19 +1,29 @@
 """Empty stores for tests: in SQLite, or in the databases that a test is parametrised with.
 
 Tests of `collect/store` run on both databases (see their conftest), all others on SQLite; with
-`pytest --database postgresql` those run on PostgreSQL instead.
+`pytest --database postgresql` those run on PostgreSQL instead. Stores in the process of the tests do not wait for the
+disk, since no test cuts the power; the servers that tests start do.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Pool, event
 
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import metadata
 from servers import PostgresServer, postgres_server
+
+
+@event.listens_for(Pool, "connect")
+def do_not_wait(connection: object, _: object) -> None:
+    """Let SQLite not wait for the disk. A test of what a connection promises takes this listener away."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("pragma synchronous = off")
 
 
 @pytest.fixture(scope="session")

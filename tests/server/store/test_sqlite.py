@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, event, insert, select
+from sqlalchemy import Connection, Pool, event, insert, select
 
 from qrowd_server.store import schema
 from qrowd_server.store.base import GROUP, Store, StoreBusyError, StoreError, StoreFullError
 from qrowd_server.store.engine import open_store
+from stores import do_not_wait
 
 
 @pytest.fixture
@@ -68,7 +69,10 @@ def test_works_that_wait_are_committed_together(file: Path) -> None:
         assert len(store.read(names)) == GROUP + 44
 
 
-def test_every_connection_is_as_safe_as_promised(file: Path) -> None:
+def test_every_connection_is_as_safe_as_promised(file: Path, request: pytest.FixtureRequest) -> None:
+    event.remove(Pool, "connect", do_not_wait)
+    request.addfinalizer(lambda: event.listen(Pool, "connect", do_not_wait))
+
     def pragma(name: str) -> Callable[[Connection], object]:
         return lambda connection: connection.exec_driver_sql(f"pragma {name}").scalar()
 
