@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, case, delete, insert, select
 
 from qrowd_server.store.base import upsert
 from qrowd_server.store.persons import assessor_label
@@ -40,11 +40,6 @@ _ANSWERS_OF = {
     .outerjoin(_right, _right.c.id == gold_answer.c.other_id)
     .order_by(gold_answer.c.number),
 }
-
-
-def save_answers(connection: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add these rows, or change those that have their key."""
-    upsert(connection, table, rows)
 
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:
@@ -119,22 +114,19 @@ _answered = (
     .where(gold_answer.c.is_right.is_not(None))
     .order_by(gold_answer.c.time, gold_answer.c.assignment_id, gold_answer.c.number)
 )
+_BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), assignment.c.id != bindparam("but"))
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 
 
 def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
     """What an assessor answered to gold questions, oldest first, except in one assignment."""
-    before = assignment.c.assessor_id == assessor_id, assignment.c.id != but
-    return [_answer(*cells) for _, *cells in connection.execute(_answered.where(*before))]
+    return [_answer(*row[1:]) for row in connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})]
 
 
 def count_entry_answers(connection: Connection, assessor_id: int) -> int:
     """Gold questions of the entry test to which an assessor gave an answer that is right or wrong."""
-    answers = (
-        select(func.count()).select_from(gold_answer).join(assignment, assignment.c.id == gold_answer.c.assignment_id)
-    )
-    own = assignment.c.assessor_id == assessor_id, gold_answer.c.is_entry, gold_answer.c.is_right.is_not(None)
-    return connection.execute(answers.where(*own)).scalar_one()
+    own = assignment.c.assessor_id == assessor_id, gold_answer.c.is_entry
+    return len(connection.execute(_answered.where(*own)).all())
 
 
 def gold_answers_by_assessor(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy import Connection, bindparam, func, insert, select, text
 
 from qrowd_server.store.schema import event
 
@@ -39,6 +39,7 @@ class LogEntry(NamedTuple):
 _COLUMNS = LogEntry._fields[:-1]
 _ADD = insert(event).returning(event.c.id, sort_by_parameter_order=True)
 ALL = select(*(event.c[name] for name in LogEntry._fields))
+_BY_KEY = ALL.where(event.c.idem_key == bindparam("key"))
 _BY_OWNER = text("actor = 'owner'")  # as the index has it
 
 
@@ -65,7 +66,7 @@ def note(
 
 def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
     """The event that a form with this key caused, if it was ever stored."""
-    row = connection.execute(ALL.where(event.c.idem_key == idem_key)).first()
+    row = connection.execute(_BY_KEY, {"key": idem_key}).first()
     return None if row is None else LogEntry._make(row)
 
 

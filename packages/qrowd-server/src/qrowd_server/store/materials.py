@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, Table, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd_server.store.schema import campaign, document, gold, image, question, slot, topic, unit
@@ -15,6 +15,7 @@ from qrowd_server.store.sessions import get_setting, put_setting
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
+_FIND_DOCUMENTS = select(document).where(document.c.id.in_(bindparam("ids", expanding=True)))
 DELETED = "last_deleted_campaign"
 
 
@@ -146,7 +147,7 @@ def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
 
 def find_documents(connection: Connection, ids: Iterable[int]) -> Sequence[DocumentRow]:
     """By their numbers."""
-    return connection.execute(select(document).where(document.c.id.in_(list(ids)))).all()
+    return connection.execute(_FIND_DOCUMENTS, {"ids": list(ids)}).all()
 
 
 def documents_of(connection: Connection, campaign_id: int) -> Iterable[DocumentRow]:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     Table,
     and_,
+    bindparam,
     delete,
     exists,
     func,
@@ -66,12 +67,15 @@ def _values(row: AssessorRow | AssignmentRow, names: Iterable[str]) -> dict[str,
 _ASSESSOR = tuple(AssessorRow.__dataclass_fields__)
 _ASSESSORS = select(*(assessor.c[name] for name in _ASSESSOR))
 _CHANGING_ASSESSOR = ("status", "excluded", "current_id", "state", "updated")
+# What every action runs is built once: that takes as long as running it.
+_THIS_ASSESSOR = assessor.c.id == bindparam("this")
+_FIND_ASSESSOR = _ASSESSORS.join(campaign).add_columns(campaign.c.status, campaign.c.stamp).where(_THIS_ASSESSOR)
+_SAVE_ASSESSOR = update(assessor).where(_THIS_ASSESSOR)
 
 
 def find_assessor(connection: Connection, id: int) -> tuple[AssessorRow, str, int] | None:
     """An assessor, and status and stamp of the campaign."""
-    query = _ASSESSORS.add_columns(campaign.c.status, campaign.c.stamp).join_from(assessor, campaign)
-    row = connection.execute(query.where(assessor.c.id == id)).first()
+    row = connection.execute(_FIND_ASSESSOR, {"this": id}).first()
     return None if row is None else (AssessorRow(*row[:-2]), row[-2], row[-1])
 
 
@@ -88,14 +92,12 @@ def _assessors(connection: Connection, *conditions: ColumnElement[bool]) -> list
 def find_identity(connection: Connection, campaign_id: int, provider: str, external_id: str) -> AssessorRow | None:
     """Whoever came to this campaign by this provider under this id."""
     identity = assessor.c.provider == provider, assessor.c.external_id == external_id
-    rows = _assessors(connection, assessor.c.campaign_id == campaign_id, *identity)
-    return rows[0] if rows else None
+    return next(iter(_assessors(connection, assessor.c.campaign_id == campaign_id, *identity)), None)
 
 
 def find_named(connection: Connection, campaign_id: int, name: str) -> AssessorRow | None:
     """Whoever is called that in this campaign."""
-    rows = _assessors(connection, assessor.c.campaign_id == campaign_id, assessor.c.name == name)
-    return rows[0] if rows else None
+    return next(iter(_assessors(connection, assessor.c.campaign_id == campaign_id, assessor.c.name == name)), None)
 
 
 def assessors_of(connection: Connection, campaign_id: int) -> list[AssessorRow]:
@@ -118,7 +120,7 @@ def add_assessors(connection: Connection, *rows: AssessorRow) -> None:
 
 def save_assessor(connection: Connection, row: AssessorRow) -> None:
     """What may change about one."""
-    connection.execute(update(assessor).where(assessor.c.id == row.id).values(_values(row, _CHANGING_ASSESSOR)))
+    connection.execute(_SAVE_ASSESSOR, {"this": row.id, **_values(row, _CHANGING_ASSESSOR)})
 
 
 # ---- assignments and slots
@@ -162,13 +164,15 @@ class Slot(NamedTuple):
 _ASSIGNMENT = tuple(AssignmentRow.__dataclass_fields__)
 _ASSIGNMENTS = select(*(assignment.c[name] for name in _ASSIGNMENT))
 _CHANGING_ASSIGNMENT = ("status", "counts", "lease_until", "version", "state", "updated")
+_THIS_ASSIGNMENT = assignment.c.id == bindparam("this")
+_FIND_ASSIGNMENT, _SAVE_ASSIGNMENT = _ASSIGNMENTS.where(_THIS_ASSIGNMENT), update(assignment).where(_THIS_ASSIGNMENT)
 _THIS_PLACE = and_(slot.c.unit_id == assignment.c.unit_id, slot.c.number == assignment.c.slot)
 _IN_ORDER = assignment.c.created, assignment.c.id
 
 
 def find_assignment(connection: Connection, id: int) -> AssignmentRow | None:
     """One assignment."""
-    row = connection.execute(_ASSIGNMENTS.where(assignment.c.id == id)).first()
+    row = connection.execute(_FIND_ASSIGNMENT, {"this": id}).first()
     return None if row is None else AssignmentRow(*row)
 
 
@@ -270,7 +274,7 @@ def add_assignments(connection: Connection, rows: Sequence[AssignmentRow]) -> No
 
 def save_assignment(connection: Connection, row: AssignmentRow) -> None:
     """What may change about one."""
-    connection.execute(update(assignment).where(assignment.c.id == row.id).values(_values(row, _CHANGING_ASSIGNMENT)))
+    connection.execute(_SAVE_ASSIGNMENT, {"this": row.id, **_values(row, _CHANGING_ASSIGNMENT)})
 
 
 def _slot(unit_id: int, number: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -23,7 +23,7 @@ from qrowd_server.protocols.events import Event
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
-from qrowd_server.store.answer_rows import save_answers
+from qrowd_server.store.base import upsert
 from qrowd_server.store.persons import events_of_assessor
 from qrowd_server.store.state_rows import AssessorRow, Slot
 
@@ -65,12 +65,11 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             assessors[who] = assessor_after(settings, assessors[who], event, one.time, which)
             if one.kind == "assigned" and which is not None and one.unit_id is not None:
                 slot = Slot(one.unit_id, int(one.data["slot"]), int(one.data["topic"]))
-                seed = int(one.data["seed"])
                 assignments[which] = reader.new_assignment(
                     assessors[who],
                     which,
                     slot,
-                    seed,
+                    int(one.data["seed"]),
                     one.time,
                     gold_every=int(one.data.get("gold_every", 0)),
                     gold_first=int(one.data.get("gold_first", 0)),
@@ -90,7 +89,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
             answers[table] += rows
         hold_pair(connection, assignment)
     for table, rows in answers.items():
-        save_answers(connection, table, rows)
+        upsert(connection, table, rows)
     messages.save(connection)
     return n
 
@@ -101,4 +100,4 @@ def _save_one(connection: Connection, assessor: AssessorRow, assignments: Iterab
     for assignment in assignments:
         state.save_assignment(connection, assignment.to_row())
         for table, rows, _ in differences(None, assignment):
-            save_answers(connection, table, rows)
+            upsert(connection, table, rows)

@@ -39,6 +39,7 @@ from qrowd_server.protocols.views import DocumentView, EndView, PairView
 from qrowd_server.store import answer_rows as answers
 from qrowd_server.store import event_log as events
 from qrowd_server.store import state_rows as state
+from qrowd_server.store.base import upsert
 from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.schema import MODEL
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, Slot
@@ -407,7 +408,7 @@ class Transaction:
                 state.save_assignment(self.connection, now.to_row())
             for table, rows, keys in differences(earlier, now):
                 answers.remove_answers(self.connection, table, keys)
-                answers.save_answers(self.connection, table, rows)
+                upsert(self.connection, table, rows)
         self._save_pairs()
 
     def receipt(self, page: Page | None) -> Receipt:
