@@ -159,7 +159,9 @@ def test_the_exit_status_says_whether_a_condition_holds(qrowd, panel, condition,
     assert printed.out.startswith(outcome)
     systems = condition.replace(" ", "").replace("=", "").split("-")[0].split("<")
     same = qrowd("compare", *panel, "--systems", *systems).out
-    assert printed.out.partition(". ")[2] == same
+    *lines, signature = printed.out.partition(". ")[2].splitlines()
+    assert lines == same.splitlines()[:-1]
+    assert "| fail-if " in signature
 
 
 def test_a_condition_that_holds_by_one_of_several_measures_fails_the_test(qrowd, panel, tmp_path):
@@ -168,6 +170,12 @@ def test_a_condition_that_holds_by_one_of_several_measures_fails_the_test(qrowd,
     written = json.loads((tmp_path / "c.json").read_text())
     intervals = [row for row in written["intervals"] if row["method"] == "satterthwaite"]
     assert [row["measure"] for row in intervals if row["low"] <= 0] == written["fail_if"]["holds_by"] == ["RR"]
+
+
+def test_the_outcome_stands_on_standard_error_where_standard_output_has_the_file(qrowd, panel):
+    printed = qrowd("compare", *panel, "--fail-if", "hybrid<=bm25", "-o", "-.json")
+    assert json.loads(printed.out)["fail_if"]["sentence"] + "\n" == printed.err
+    assert printed.err.startswith("Passes: hybrid<=bm25 is excluded; ")
 
 
 def test_the_condition_is_about_the_intervals_at_the_confidence_that_is_asked_for(qrowd, panel):

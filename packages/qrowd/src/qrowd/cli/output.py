@@ -225,6 +225,8 @@ class GatedOutput(SystemsOutput):
         """Show the result, write it, and end with status 1 if its condition holds."""
         try:
             super().deliver(result, arguments)
+            if result.gate and self.output and is_standard_output(self.output):
+                typer.echo(result.gate.sentence, err=True)
         finally:
             if result.gate and result.gate.holds_by:
                 raise typer.Exit(1)
