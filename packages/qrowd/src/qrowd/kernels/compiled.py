@@ -28,7 +28,7 @@ Arrays = Callable[..., tuple[np.ndarray[Any, Any], ...]]
 AS_PYTHON = os.environ.get("QROWD_KERNELS") == "python"  # for a debugger: kernels run as the Python they are
 LIBRARY = Path(__file__).with_name("native") / ("kernels.dll" if os.name == "nt" else "kernels.so")
 SLOWER = (
-    "qrowd was installed without a C compiler; reading and scoring take about N times as long. "
+    "qrowd was installed without a C compiler; reading and scoring large files take about 4 times as long. "
     "Install a compiler and run pip install --force-reinstall qrowd."
 )
 NUMBERS: dict[str, Callable[[Any], object]] = {
