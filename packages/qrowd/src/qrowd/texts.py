@@ -9,6 +9,7 @@ import csv
 import html
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -73,19 +74,17 @@ def read_documents(content: bytes, name: str) -> Iterator[Row]:
 def kind_of_texts(content: bytes, name: str) -> Literal["topics", "documents"] | None:
     """What a file of texts seems to hold, by its beginning; None for a file of something else."""
     start = content[:HEAD].rpartition(b"\n")[0] if len(content) > HEAD else content
-    first, is_table = start[:1000].partition(b"\n")[0].decode("utf-8-sig", "replace"), tables.is_table(start, name)
-    columns = first_record(start) or re.split("[,;\t]", first.replace('"', ""))
+    columns = first_record(start) or re.split("[,;\t]", tables.first_line(start).replace('"', ""))
+    is_table = tables.is_table(start, name)
     if is_table and is_called(columns, NOT_OF_TEXTS):
         return None
-    kinds: tuple[Any, ...] = (("documents", read_documents), ("topics", read_topics))
     of_documents = is_table or re.search("doc|passage|corpus|collection", name)
+    kinds: tuple[Any, ...] = (("documents", read_documents), ("topics", read_topics))
     for kind, read in kinds if of_documents else reversed(kinds):
-        try:
+        with suppress(FileError, StopIteration):
             row = next(read(start, name))[1]
-        except (FileError, StopIteration):
-            continue
-        if " " in f"{row.get('title', '')} {row.get('text', '')}".strip():
-            return kind  # type: ignore[no-any-return]
+            if " " in f"{row.get('title', '')} {row.get('text', '')}".strip():
+                return kind  # type: ignore[no-any-return]
     return None
 
 

@@ -245,7 +245,7 @@ def _read(item: tuple[str, Path], *, settings: Settings) -> File:
 
 def _special(text: bytes, name: str, path: Path) -> File | None:
     """Texts, leaderboards, and what is recognised by its first bytes."""
-    if unread := unread_format(text[:1000]):
+    if unread := unread_format(text):
         return File(name, path, "judgments", mistakes=(f"{shown(path)}: {unread}",))
     content = kind_of_texts(text, shown(path))
     if content is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +122,8 @@ class Asking:
     def _fields(self) -> dict[str, Any]:
         """What stands for the fields of questions and commands; a need is met if its field is not empty or false."""
         one, settings, judged = self.inspection, self.inspection.settings, self.judgments
-        paths = {name: shlex.join(short_paths(one.of(name))) for name in get_args(Content)}
+        contents = [name for name in get_args(Content) if getattr(one, name, one) is not None]
+        paths = defaultdict(str, {name: shlex.join(short_paths(one.of(name))) for name in contents})
         systems = () if one.runs is None else one.runs.systems
         judgments = paths["judgments"] or paths["magnitudes"]
         of_models = [file for file in one.of("judgments") if file.name in self.models]
@@ -131,7 +133,7 @@ class Asking:
         first, second = self.pair or ("", "")
         return paths | {
             "system": settings.options("system"),
-            "judgments": "" if judged is None else judgments,
+            "judgments": judgments,
             "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
             "format": settings.options("format", "assessor", "incomplete_rows"),
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
@@ -145,7 +147,7 @@ class Asking:
             "question": shlex.quote(" > ".join(self.pair) or "best"),
             "models": models,
             "and_models": f" --model {models}" if models else "",
-            "and_judgments": "" if judged is None else f" --judgments {judgments}",
+            "and_judgments": f" --judgments {judgments}" if judgments else "",
             "scale": self.scale,
             "only_system": len(systems) == 1,
             "several_systems": len(systems) > 1,
