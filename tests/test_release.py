@@ -32,6 +32,13 @@ def test_the_three_distributions_have_one_version_and_need_each_other_in_it():
         assert need.partition("]")[2] == f"=={VERSION}"
 
 
+def test_the_changelog_has_a_heading_for_the_version_and_pages_show_it():
+    assert f"\n## [{VERSION}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))):
+        shown = re.findall(r"\bqrowd (\d+\.\d+\.\d+\w*) \|", page.read_text(encoding="utf-8"))
+        assert set(shown) <= {VERSION}, page
+
+
 def test_what_the_workflow_runs_is_in_the_repository():
     targets = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for _, step in STEPS:
