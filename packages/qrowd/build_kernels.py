@@ -46,7 +46,7 @@ def compile_with_cc(made: Path) -> None:
     words = [*shlex.split(os.environ.get("CC", "cc")), *(FLAGS_OF_MACOS if MACOS else FLAGS), *sources]
     done = subprocess.run([*words, "-o", str(made), "-lm"], cwd=KERNELS, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{words[0]} ends with status {done.returncode}: {done.stderr.strip()}")
+        raise RuntimeError(f"{words[0]} ends with status {done.returncode}: {done.stderr.partition(chr(10))[0]}")
 
 
 def compile_on_windows(made: Path) -> None:

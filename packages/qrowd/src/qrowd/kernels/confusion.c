@@ -2,8 +2,7 @@
 
 #include "arrays.h"
 
-static void count_confusions(Ints starts, Codes assessor, Codes said, Floats posterior, Floats out)
-{
+static void count_confusions(Ints starts, Codes assessor, Codes said, Floats posterior, Floats out) {
     int64_t n_grades = posterior.shape[1];
     fill(out.data, out.shape[0] * out.shape[1] * out.shape[2], 0.0);
     for (int64_t d = 0; d < posterior.shape[0]; d++)
@@ -14,9 +13,8 @@ static void count_confusions(Ints starts, Codes assessor, Codes said, Floats pos
         }
 }
 
-static void maximise(Floats counts, Floats posterior, double smoothing, double unsupported, double floor, Floats confusion,
-                     Floats prior)
-{
+static void maximise(Floats counts, Floats posterior, double smoothing, double unsupported, double floor,
+                     Floats confusion, Floats prior) {
     int64_t n_grades = counts.shape[1], n_documents = posterior.shape[0];
     for (int64_t a = 0; a < counts.shape[0]; a++)
         for (int64_t g = 0; g < n_grades; g++) {
@@ -26,43 +24,42 @@ static void maximise(Floats counts, Floats posterior, double smoothing, double u
             for (int64_t h = 0; h < n_grades; h++)
                 total += count[h * n_grades] + smoothing;
             for (int64_t h = 0; h < n_grades; h++)
-                share[h * n_grades] = max(total > floor ? (count[h * n_grades] + smoothing) / total : unsupported, floor);
+                share[h * n_grades] =
+                    larger(total > floor ? (count[h * n_grades] + smoothing) / total : unsupported, floor);
         }
     for (int64_t g = 0; g < n_grades; g++) {
         double total = 0.0;
         for (int64_t d = 0; d < n_documents; d++)
             total += posterior.data[d * n_grades + g];
-        prior.data[g] = max(total / n_documents, floor);
+        prior.data[g] = larger(total / n_documents, floor);
     }
 }
 
-/* posterior[g] ~ exp(logs[g]), summing to 1; the logarithm of the sum is `highest` + `log_total`. Returns the largest change. */
-static double normalise(double *logs, int64_t size, double *posterior, double *highest, double *log_total)
-{
+/* posterior[g] ~ exp(logs[g]), summing to 1; the logarithm of the sum is `highest` + `log_total`. Returns the largest
+ * change. */
+static double normalise(double *logs, int64_t size, double *posterior, double *highest, double *log_total) {
     double total = 0.0, change = 0.0;
     *highest = -INFINITY;
     for (int64_t g = 0; g < size; g++)
-        *highest = max(*highest, logs[g]);
+        *highest = larger(*highest, logs[g]);
     for (int64_t g = 0; g < size; g++) {
         logs[g] = exp(logs[g] - *highest);
         total += logs[g];
     }
     for (int64_t g = 0; g < size; g++) {
         double likely = logs[g] / total;
-        change = max(change, fabs(likely - posterior[g]));
+        change = larger(change, fabs(likely - posterior[g]));
         posterior[g] = likely;
     }
     *log_total = log(total);
     return change;
 }
 
-KERNEL _iterate(Ints starts, Codes assessor, Codes said, double smoothing, double unsupported, double floor, Floats posterior,
-                Floats counts, Floats confusion, Floats prior, Floats log_confusion, double *result)
-{
+KERNEL _iterate(Ints starts, Codes assessor, Codes said, double smoothing, double unsupported, double floor,
+                Floats posterior, Floats counts, Floats confusion, Floats prior, Floats log_confusion, double *result) {
     int64_t n_grades = posterior.shape[1];
     double *restrict new = malloc((2 * n_grades + 1) * sizeof(double)), *log_prior = new + n_grades;
-    if (!new)
-        return 1;
+    if (!new) return 1;
     count_confusions(starts, assessor, said, posterior, counts);
     maximise(counts, posterior, smoothing, unsupported, floor, confusion, prior);
     double log_sum = 0.0, log_likelihood = 0.0, change = 0.0;
@@ -83,7 +80,7 @@ KERNEL _iterate(Ints starts, Codes assessor, Codes said, double smoothing, doubl
         double highest, log_total;
         double largest = normalise(new, n_grades, posterior.data + d * n_grades, &highest, &log_total);
         log_likelihood += highest + log_total;
-        change = max(change, largest);
+        change = larger(change, largest);
     }
     free(new);
     result[0] = log_likelihood;
@@ -93,12 +90,10 @@ KERNEL _iterate(Ints starts, Codes assessor, Codes said, double smoothing, doubl
 }
 
 KERNEL expect_knowing(Ints starts, Codes assessor, Codes said, Floats log_prior, Floats knows, Floats guesses,
-                      Floats posterior, Floats knowing, double *result)
-{
+                      Floats posterior, Floats knowing, double *result) {
     int64_t n_grades = posterior.shape[1], size = guesses.shape[0] * n_grades;
     double *new = malloc((3 * size + n_grades + 1) * sizeof(double));
-    if (!new)
-        return 1;
+    if (!new) return 1;
     double *log_guess = new + n_grades, *gain = log_guess + size, *chance = gain + size;
     for (int64_t i = 0; i < size; i++) {
         double knows_it = knows.data[i / n_grades];
@@ -118,7 +113,7 @@ KERNEL expect_knowing(Ints starts, Codes assessor, Codes said, Floats log_prior,
         }
         double largest = normalise(new, n_grades, likely, &highest, &log_total);
         log_likelihood += base + highest + log_total;
-        change = max(change, largest);
+        change = larger(change, largest);
         for (int64_t row = starts.data[d]; row < starts.data[d + 1]; row++) {
             int64_t at = assessor.data[row] * n_grades + said.data[row];
             knowing.data[at] += likely[said.data[row]] * chance[at];

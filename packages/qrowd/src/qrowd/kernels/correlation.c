@@ -2,12 +2,10 @@
 
 #include "arrays.h"
 
-KERNEL pair_counts(Floats x, Floats y, Ints counts)
-{
+KERNEL pair_counts(Floats x, Floats y, Ints counts) {
     int64_t n = x.shape[1];
     double *a = malloc((2 * n + 1) * sizeof(double)), *b = a + n;
-    if (!a)
-        return 1;
+    if (!a) return 1;
     for (int64_t r = 0; r < x.shape[0]; r++) {
         const double *x_row = x.data + r * n, *y_row = y.data + (y.shape[0] > 1 ? r * n : 0);
         int64_t n_known = 0, score = 0, untied_a = 0, untied_b = 0, untied = 0;
@@ -39,12 +37,10 @@ KERNEL pair_counts(Floats x, Floats y, Ints counts)
     return 0;
 }
 
-KERNEL ap_correlation(Floats x, Floats y, Floats out)
-{
+KERNEL ap_correlation(Floats x, Floats y, Floats out) {
     int64_t n = x.shape[1];
     double *harmonic = calloc(n + 1, sizeof(double));
-    if (!harmonic)
-        return 1;
+    if (!harmonic) return 1;
     for (int64_t i = 1; i < n; i++)
         harmonic[i] = harmonic[i - 1] + 1.0 / i;
     for (int64_t r = 0; r < x.shape[0]; r++) {
@@ -53,7 +49,8 @@ KERNEL ap_correlation(Floats x, Floats y, Floats out)
         int64_t nans = 0;
         for (int64_t i = 0; i < n; i++) {
             double u = x_row[i], v = y_row[i];
-            int64_t p = 0, t = 0, twice = 0; /* systems above i in x; level with it; of the former, twice those above in y */
+            int64_t p = 0, t = 0,
+                    twice = 0; /* systems above i in x; level with it; of the former, twice those above in y */
             nans += isnan(u) || isnan(v);
             for (int64_t j = 0; j < n; j++) {
                 int64_t above = x_row[j] > u;

@@ -2,18 +2,14 @@
 
 #include "arrays.h"
 
-static double squared_difference(double x, double y, int64_t level)
-{
-    if (x == y)
-        return 0.0;
-    if (level == 0)
-        return 1.0;
+static double squared_difference(double x, double y, int64_t level) {
+    if (x == y) return 0.0;
+    if (level == 0) return 1.0;
     double ratio = level == 2 ? (x - y) / (x + y) : x - y;
     return ratio * ratio;
 }
 
-KERNEL to_the_others(Ints starts, Floats value, Floats count, int64_t level, Floats out)
-{
+KERNEL to_the_others(Ints starts, Floats value, Floats count, int64_t level, Floats out) {
     for (int64_t u = 0; u < starts.shape[0] - 1; u++) {
         int64_t begin = starts.data[u], end = starts.data[u + 1];
         double others = -1.0;
@@ -30,8 +26,7 @@ KERNEL to_the_others(Ints starts, Floats value, Floats count, int64_t level, Flo
 }
 
 KERNEL _sum_drawn_differences(Ints starts, Codes document, Floats value, int64_t level, Floats uniform, double total,
-                              double *result)
-{
+                              double *result) {
     for (int64_t d = 0; d < uniform.shape[0]; d++) {
         int64_t i = (int64_t)(uniform.data[2 * d] * value.shape[0]);
         int64_t begin = starts.data[document.data[i]], end = starts.data[document.data[i] + 1];

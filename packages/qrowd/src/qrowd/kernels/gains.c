@@ -4,8 +4,7 @@
 
 #define PASSES 32
 
-KERNEL weighted_sums(Ints starts, Ints ends, Codes row, Floats weight, Floats gains, int64_t begin, Floats out)
-{
+KERNEL weighted_sums(Ints starts, Ints ends, Codes row, Floats weight, Floats gains, int64_t begin, Floats out) {
     int64_t n_assessors = gains.shape[1];
     for (int64_t k = 0; k < ends.shape[0]; k++) {
         double *restrict score = out.data + k * out.shape[1] + begin;
@@ -20,12 +19,10 @@ KERNEL weighted_sums(Ints starts, Ints ends, Codes row, Floats weight, Floats ga
     return 0;
 }
 
-KERNEL precision_sums(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, int64_t begin, Floats out)
-{
+KERNEL precision_sums(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, int64_t begin, Floats out) {
     int64_t n_assessors = gains.shape[1];
     double *restrict count = malloc((n_assessors + 1) * sizeof(double));
-    if (!count)
-        return 1;
+    if (!count) return 1;
     for (int64_t k = 0; k < ends.shape[0]; k++) {
         double *restrict score = out.data + k * out.shape[1] + begin;
         fill(score, n_assessors, 0.0);
@@ -43,8 +40,7 @@ KERNEL precision_sums(Ints starts, Ints ends, Codes row, Codes rank, Floats gain
     return 0;
 }
 
-KERNEL first_relevant(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, int64_t begin, Floats out)
-{
+KERNEL first_relevant(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, int64_t begin, Floats out) {
     int64_t n_assessors = gains.shape[1];
     for (int64_t k = 0; k < ends.shape[0]; k++) {
         double *restrict score = out.data + k * out.shape[1] + begin;
@@ -53,18 +49,16 @@ KERNEL first_relevant(Ints starts, Ints ends, Codes row, Codes rank, Floats gain
             const double *restrict gain = gains.data + row.data[e] * n_assessors;
             double w = 1.0 / (rank.data[e] + 1);
             for (int64_t a = 0; a < n_assessors; a++)
-                score[a] = max(score[a], gain[a] * w);
+                score[a] = larger(score[a], gain[a] * w);
         }
     }
     return 0;
 }
 
-KERNEL cascade(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, double unit, int64_t begin, Floats out)
-{
+KERNEL cascade(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, double unit, int64_t begin, Floats out) {
     int64_t n_assessors = gains.shape[1];
     double *restrict going = malloc((n_assessors + 1) * sizeof(double));
-    if (!going)
-        return 1;
+    if (!going) return 1;
     for (int64_t k = 0; k < ends.shape[0]; k++) {
         double *restrict score = out.data + k * out.shape[1] + begin;
         fill(score, n_assessors, 0.0);
@@ -82,10 +76,9 @@ KERNEL cascade(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, doub
     return 0;
 }
 
-KERNEL divide(Floats out, int64_t begin, Floats divisor)
-{
+KERNEL divide(Floats out, int64_t begin, Floats divisor) {
     int64_t n_topics = divisor.shape[0], n_assessors = divisor.shape[1];
-    int64_t n_systems = out.shape[0] / max_int(n_topics, 1);
+    int64_t n_systems = out.shape[0] / larger_int(n_topics, 1);
     for (int64_t k = 0; k < n_topics * n_systems; k++) {
         double *restrict score = out.data + k * out.shape[1] + begin;
         const double *restrict by = divisor.data + k / n_systems * n_assessors;
@@ -95,8 +88,7 @@ KERNEL divide(Floats out, int64_t begin, Floats divisor)
     return 0;
 }
 
-KERNEL topic_sums(Ints documents, Floats gains, Floats sums)
-{
+KERNEL topic_sums(Ints documents, Floats gains, Floats sums) {
     int64_t n_assessors = gains.shape[1];
     for (int64_t t = 0; t < documents.shape[0] - 1; t++) {
         double *restrict total = sums.data + t * n_assessors;
@@ -110,8 +102,7 @@ KERNEL topic_sums(Ints documents, Floats gains, Floats sums)
     return 0;
 }
 
-KERNEL level_counts(Bytes codes, Ints documents, Codes counts)
-{
+KERNEL level_counts(Bytes codes, Ints documents, Codes counts) {
     int64_t n_levels = counts.shape[1], n_assessors = codes.shape[1];
     for (int64_t t = 0; t < documents.shape[0] - 1; t++) {
         int32_t *restrict of_topic = counts.data + t * n_levels * n_assessors;
@@ -124,8 +115,7 @@ KERNEL level_counts(Bytes codes, Ints documents, Codes counts)
     return 0;
 }
 
-KERNEL look_up(Bytes codes, Floats table, Ints scale, Floats gains)
-{
+KERNEL look_up(Bytes codes, Floats table, Ints scale, Floats gains) {
     int64_t n_levels = table.shape[1], n_assessors = codes.shape[1];
     for (int64_t i = 0; i < codes.shape[0]; i++) {
         const uint8_t *restrict code = codes.data + i * n_assessors;
@@ -136,8 +126,7 @@ KERNEL look_up(Bytes codes, Floats table, Ints scale, Floats gains)
     return 0;
 }
 
-KERNEL sums_of_counts(Codes counts, Floats table, Ints scale, Floats out)
-{
+KERNEL sums_of_counts(Codes counts, Floats table, Ints scale, Floats out) {
     int64_t n_levels = counts.shape[1], n_assessors = counts.shape[2];
     for (int64_t t = 0; t < counts.shape[0]; t++) {
         double *restrict total = out.data + t * n_assessors;
@@ -151,8 +140,7 @@ KERNEL sums_of_counts(Codes counts, Floats table, Ints scale, Floats out)
     return 0;
 }
 
-KERNEL ideal_of_counts(Codes counts, Floats table, Ints order, Ints scale, Floats cumulated, Floats out)
-{
+KERNEL ideal_of_counts(Codes counts, Floats table, Ints order, Ints scale, Floats cumulated, Floats out) {
     int64_t n_levels = counts.shape[1], n_assessors = out.shape[1], last = cumulated.shape[0] - 1;
     for (int64_t t = 0; t < out.shape[0]; t++)
         for (int64_t a = 0; a < n_assessors; a++) {
@@ -162,9 +150,8 @@ KERNEL ideal_of_counts(Codes counts, Floats table, Ints order, Ints scale, Float
             int64_t n = 0;
             for (int64_t i = 0; i < order.shape[1]; i++) {
                 int64_t k = level[i];
-                if (gain[k] <= 0.0 || n == last)
-                    break;
-                int64_t after = min_int(n + counts.data[(t * n_levels + k) * n_assessors + a], last);
+                if (gain[k] <= 0.0 || n == last) break;
+                int64_t after = smaller_int(n + counts.data[(t * n_levels + k) * n_assessors + a], last);
                 total += gain[k] * (cumulated.data[after] - cumulated.data[n]);
                 n = after;
             }
@@ -175,8 +162,7 @@ KERNEL ideal_of_counts(Codes counts, Floats table, Ints order, Ints scale, Float
 
 /* One pass over documents begin to end: how many gains equal the level, and the largest gain below it. */
 static void count_level(Floats gains, int64_t begin, int64_t end, const double *restrict level, double *restrict count,
-                        double *restrict below)
-{
+                        double *restrict below) {
     int64_t n_assessors = gains.shape[1];
     fill(count, n_assessors, 0.0);
     fill(below, n_assessors, 0.0);
@@ -189,8 +175,7 @@ static void count_level(Floats gains, int64_t begin, int64_t end, const double *
     }
 }
 
-KERNEL ideal_sums(Floats gains, Ints documents, Floats cumulated, Floats out)
-{
+KERNEL ideal_sums(Floats gains, Ints documents, Floats cumulated, Floats out) {
     int64_t n_assessors = gains.shape[1], last = cumulated.shape[0] - 1;
     double *level = malloc((3 * n_assessors + 1) * sizeof(double)), *below = level + n_assessors;
     double *count = below + n_assessors;
@@ -215,7 +200,7 @@ KERNEL ideal_sums(Floats gains, Ints documents, Floats cumulated, Floats out)
             n_open = 0;
             for (int64_t a = 0; a < n_assessors; a++)
                 if (level[a] > 0.0) {
-                    int64_t after = min_int(rank[a] + (int64_t)count[a], last);
+                    int64_t after = smaller_int(rank[a] + (int64_t)count[a], last);
                     best[a] += level[a] * (cumulated.data[after] - cumulated.data[rank[a]]);
                     rank[a] = after;
                     level[a] = after < last ? below[a] : 0.0;
@@ -223,8 +208,7 @@ KERNEL ideal_sums(Floats gains, Ints documents, Floats cumulated, Floats out)
                 }
         }
         for (int64_t a = 0; a < n_assessors; a++)
-            if (level[a] > 0.0)
-                best[a] = NAN;
+            if (level[a] > 0.0) best[a] = NAN;
     }
     free(level);
     free(rank);

@@ -6,15 +6,13 @@
 #define REACH 10.0
 
 /* How many bits of a word are set, in pairs, fours, bytes. */
-static uint64_t bits(uint64_t word)
-{
+static uint64_t bits(uint64_t word) {
     uint64_t pairs = word - ((word >> 1) & 0x5555555555555555u);
     uint64_t fours = (pairs & 0x3333333333333333u) + ((pairs >> 2) & 0x3333333333333333u);
     return (((fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u) >> 56;
 }
 
-KERNEL squared_distances(Floats crowd, Floats random, Floats out)
-{
+KERNEL squared_distances(Floats crowd, Floats random, Floats out) {
     int64_t n_systems = random.shape[0], n_replicates = random.shape[1];
     for (int64_t a = 0; a < crowd.shape[0]; a++) {
         double *restrict total = out.data + a * n_replicates;
@@ -31,20 +29,20 @@ KERNEL squared_distances(Floats crowd, Floats random, Floats out)
     return 0;
 }
 
-typedef struct { double value; int64_t system; } Place;
+typedef struct {
+    double value;
+    int64_t system;
+} Place;
 
 /* Ascending; equal values in the order of the systems. */
-static int compare(const void *first, const void *second)
-{
+static int compare(const void *first, const void *second) {
     const Place *a = first, *b = second;
-    if (a->value != b->value)
-        return a->value < b->value ? -1 : 1;
+    if (a->value != b->value) return a->value < b->value ? -1 : 1;
     return a->system < b->system ? -1 : a->system > b->system;
 }
 
 /* (assessors, systems, words) the systems that the assessor puts above each system, and level with it, as bits. */
-static void fill_sets(Floats crowd, int64_t n_words, uint64_t *above, uint64_t *level)
-{
+static void fill_sets(Floats crowd, int64_t n_words, uint64_t *above, uint64_t *level) {
     int64_t n_systems = crowd.shape[1];
     for (int64_t a = 0; a < crowd.shape[0]; a++) {
         const double *score = crowd.data + a * n_systems;
@@ -60,8 +58,7 @@ static void fill_sets(Floats crowd, int64_t n_words, uint64_t *above, uint64_t *
     }
 }
 
-KERNEL rank_correlations(Floats crowd, Floats random, Floats tau, Floats apc)
-{
+KERNEL rank_correlations(Floats crowd, Floats random, Floats tau, Floats apc) {
     int64_t n_assessors = crowd.shape[0], n_systems = crowd.shape[1], n_replicates = random.shape[1];
     int64_t n_words = (n_systems + 63) >> 6, size = n_assessors * n_systems * n_words;
     uint64_t *above = calloc(2 * size + n_words + 1, sizeof(uint64_t));
@@ -125,14 +122,12 @@ KERNEL rank_correlations(Floats crowd, Floats random, Floats tau, Floats apc)
     return 0;
 }
 
-KERNEL add_densities(Floats scores, double bandwidth, Floats density)
-{
+KERNEL add_densities(Floats scores, double bandwidth, Floats density) {
     int64_t n_systems = scores.shape[0], n_columns = scores.shape[1], n_points = density.shape[1];
     double step = 1.0 / (n_points - 1);
     int64_t reach = (int64_t)ceil(REACH * bandwidth / step);
     double *falls = malloc((reach + 2) * sizeof(double));
-    if (!falls)
-        return 1;
+    if (!falls) return 1;
     for (int64_t k = 0; k < reach + 2; k++) {
         double distance = k * step / bandwidth;
         falls[k] = exp(-0.5 * (distance * distance));
@@ -141,21 +136,17 @@ KERNEL add_densities(Floats scores, double bandwidth, Floats density)
         double *point = density.data + c * n_points;
         for (int64_t s = 0; s < n_systems; s++) {
             double score = scores.data[s * n_columns + c];
-            if (isnan(score))
-                continue;
+            if (isnan(score)) continue;
             int64_t nearest = (int64_t)rint(score / step);
             double offset = (score - nearest * step) / bandwidth;
             double centre = exp(-0.5 * offset * offset);
-            if (0 <= nearest && nearest < n_points)
-                point[nearest] += centre;
+            if (0 <= nearest && nearest < n_points) point[nearest] += centre;
             double grow = exp(offset * step / bandwidth), shrink = 1.0 / grow, up = centre, down = centre;
             for (int64_t k = 1; k <= reach; k++) {
                 up *= grow;
                 down *= shrink;
-                if (0 <= nearest + k && nearest + k < n_points)
-                    point[nearest + k] += up * falls[k];
-                if (0 <= nearest - k && nearest - k < n_points)
-                    point[nearest - k] += down * falls[k];
+                if (0 <= nearest + k && nearest + k < n_points) point[nearest + k] += up * falls[k];
+                if (0 <= nearest - k && nearest - k < n_points) point[nearest - k] += down * falls[k];
             }
         }
     }
@@ -163,27 +154,24 @@ KERNEL add_densities(Floats scores, double bandwidth, Floats density)
     return 0;
 }
 
-static double sum_of(const double *values, int64_t size)
-{
+static double sum_of(const double *values, int64_t size) {
     double total = 0.0;
     for (int64_t i = 0; i < size; i++)
         total += values[i];
     return total;
 }
 
-KERNEL divergences(Floats crowd, Floats random, Floats out)
-{
+KERNEL divergences(Floats crowd, Floats random, Floats out) {
     int64_t n_assessors = crowd.shape[0], n_points = crowd.shape[1], n_replicates = random.shape[0];
     double *own = malloc((n_assessors * n_points + n_assessors + n_points + 1) * sizeof(double));
-    if (!own)
-        return 1;
+    if (!own) return 1;
     double *entropy = own + n_assessors * n_points, *logs = entropy + n_assessors;
     for (int64_t a = 0; a < n_assessors; a++) {
         const double *density = crowd.data + a * n_points;
         double total = sum_of(density, n_points);
         entropy[a] = 0.0;
         for (int64_t x = 0; x < n_points; x++) {
-            double share = max(density[x] / total, DENSITY_FLOOR);
+            double share = larger(density[x] / total, DENSITY_FLOOR);
             own[a * n_points + x] = share;
             entropy[a] += share * log(share);
         }
@@ -192,7 +180,7 @@ KERNEL divergences(Floats crowd, Floats random, Floats out)
         const double *density = random.data + h * n_points;
         double total = sum_of(density, n_points);
         for (int64_t x = 0; x < n_points; x++)
-            logs[x] = log(max(density[x] / total, DENSITY_FLOOR));
+            logs[x] = log(larger(density[x] / total, DENSITY_FLOOR));
         for (int64_t a = 0; a < n_assessors; a++) {
             double cross = 0.0;
             for (int64_t x = 0; x < n_points; x++)

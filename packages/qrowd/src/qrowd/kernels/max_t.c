@@ -2,18 +2,15 @@
 
 #include "arrays.h"
 
-static double without_skewness(double t, double skewness)
-{
+static double without_skewness(double t, double skewness) {
     return t + skewness * (t * t * (1.0 / 3 + skewness * t / 27) + 1.0 / 6);
 }
 
 KERNEL largest_t(Floats signs, Floats centred, Floats squares, Floats shifts, Floats draws, Floats rest, Floats share,
-                 double weight, double own, Floats largest)
-{
+                 double weight, double own, Floats largest) {
     int64_t n_replicates = signs.shape[0], n_topics = centred.shape[0], n = centred.shape[1], df = draws.shape[1];
     double *restrict cubes = calloc(n * n + 4 * n + 1, sizeof(double));
-    if (!cubes)
-        return 1;
+    if (!cubes) return 1;
     double *restrict means = cubes + n * n, *restrict mean_squares = means + n;
     double *restrict error = mean_squares + n, *restrict t = error + n;
     double total_rest = 0.0;
@@ -57,9 +54,9 @@ KERNEL largest_t(Floats signs, Floats centred, Floats squares, Floats shifts, Fl
                 }
             for (int64_t j = 0; j < i; j++) {
                 double between = means[i] - means[j];
-                double variance = max(square[j] / n_topics - between * between, 0.0) / (n_topics - 1);
-                double of_pair = own * mean_squares[j] / max_int(df, 1) + (1.0 - own) * ratio * left[j];
-                variance += weight * max(of_pair - left[j], 0.0);
+                double variance = larger(square[j] / n_topics - between * between, 0.0) / (n_topics - 1);
+                double of_pair = own * mean_squares[j] / larger_int(df, 1) + (1.0 - own) * ratio * left[j];
+                variance += weight * larger(of_pair - left[j], 0.0);
                 double apart = between + part[j] * (shift[i] - shift[j]);
                 double certain = square[j] > 0.0 ? INFINITY : 0.0;
                 error[j] = sqrt(variance);
@@ -67,9 +64,9 @@ KERNEL largest_t(Floats signs, Floats centred, Floats squares, Floats shifts, Fl
             }
             for (int64_t j = 0; j < i; j++) {
                 double size = fabs(t[j]);
-                most = max(most, size);
+                most = larger(most, size);
                 if (!(error[j] > 0.0)) {
-                    most_corrected = max(most_corrected, size);
+                    most_corrected = larger(most_corrected, size);
                     continue;
                 }
                 double between = means[i] - means[j];
@@ -81,7 +78,7 @@ KERNEL largest_t(Floats signs, Floats centred, Floats squares, Floats shifts, Fl
                         double difference = centred.data[topic * n + i] - centred.data[topic * n + j];
                         third += sign[topic] * difference * difference * difference / n_topics;
                     }
-                    most_corrected = max(most_corrected, fabs(without_skewness(t[j], third / unit)));
+                    most_corrected = larger(most_corrected, fabs(without_skewness(t[j], third / unit)));
                 }
             }
         }
