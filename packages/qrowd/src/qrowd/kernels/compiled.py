@@ -29,7 +29,7 @@ AS_PYTHON = os.environ.get("QROWD_KERNELS") == "python"  # for a debugger: kerne
 LIBRARY = Path(__file__).with_name("native") / ("kernels.dll" if os.name == "nt" else "kernels.so")
 SLOWER = (
     "qrowd was installed without a C compiler; reading and scoring large files take about 4 times as long. "
-    "Install a compiler and run pip install --force-reinstall qrowd."
+    "Install a compiler and run pip install --force-reinstall --no-cache-dir --no-deps qrowd."
 )
 NUMBERS: dict[str, Callable[[Any], object]] = {
     "int": lambda value: ctypes.c_int64(int(value)),
