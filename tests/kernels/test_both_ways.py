@@ -121,8 +121,6 @@ def arguments(name: str, draw: Draw) -> tuple[Any, ...]:
             return *lists, np.round(table), 1, d.out(d.n_lists, d.n_assessors + 2)
         case "cascade":
             return *d.lists(), 0.5, 1, d.out(d.n_lists, d.n_assessors + 2)
-        case "divide":
-            return d.floats(d.n_lists, d.n_assessors + 2), 1, d.gains()
         case "topic_sums":
             starts = d.starts(3)
             return starts, d.floats(starts[-1], d.n_assessors)
@@ -133,8 +131,6 @@ def arguments(name: str, draw: Draw) -> tuple[Any, ...]:
         case "look_up":
             _, table, scale = d.levels()
             return d.codes(4, d.n_documents, d.n_assessors).astype(np.uint8), table, scale, d.gains()
-        case "sums_of_counts":
-            return *d.levels(), d.out(3, d.n_assessors)
         case "ideal_of_counts":
             counts, table, scale = d.levels()
             order = np.array([[3, 2, 1, 0]] * 2)

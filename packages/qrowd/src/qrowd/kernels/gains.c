@@ -76,18 +76,6 @@ KERNEL cascade(Ints starts, Ints ends, Codes row, Codes rank, Floats gains, doub
     return 0;
 }
 
-KERNEL divide(Floats out, int64_t begin, Floats divisor) {
-    int64_t n_topics = divisor.shape[0], n_assessors = divisor.shape[1];
-    int64_t n_systems = out.shape[0] / larger_int(n_topics, 1);
-    for (int64_t k = 0; k < n_topics * n_systems; k++) {
-        double *restrict score = out.data + k * out.shape[1] + begin;
-        const double *restrict by = divisor.data + k / n_systems * n_assessors;
-        for (int64_t a = 0; a < n_assessors; a++)
-            score[a] /= by[a] > 0.0 ? by[a] : INFINITY;
-    }
-    return 0;
-}
-
 KERNEL topic_sums(Ints documents, Floats gains, Floats sums) {
     int64_t n_assessors = gains.shape[1];
     for (int64_t t = 0; t < documents.shape[0] - 1; t++) {
@@ -122,20 +110,6 @@ KERNEL look_up(Bytes codes, Floats table, Ints scale, Floats gains) {
         double *restrict gain = gains.data + i * n_assessors;
         for (int64_t a = 0; a < n_assessors; a++)
             gain[a] = table.data[scale.data[a] * n_levels + code[a]];
-    }
-    return 0;
-}
-
-KERNEL sums_of_counts(Codes counts, Floats table, Ints scale, Floats out) {
-    int64_t n_levels = counts.shape[1], n_assessors = counts.shape[2];
-    for (int64_t t = 0; t < counts.shape[0]; t++) {
-        double *restrict total = out.data + t * n_assessors;
-        fill(total, n_assessors, 0.0);
-        for (int64_t k = 0; k < n_levels; k++) {
-            const int32_t *restrict count = counts.data + (t * n_levels + k) * n_assessors;
-            for (int64_t a = 0; a < n_assessors; a++)
-                total[a] += count[a] * table.data[scale.data[a] * table.shape[1] + k];
-        }
     }
     return 0;
 }

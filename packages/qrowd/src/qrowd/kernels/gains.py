@@ -132,7 +132,6 @@ def cascade(
     out[walk.order, begin : begin + gains.shape[1]] = score
 
 
-@kernel("float64[:,:], int, float64[:,:]")
 def divide(out: Floats, begin: int, divisor: Floats) -> None:
     """Divide the scores of the lists of each topic by divisor (topics, assessors); 0 where that is 0."""
     n_topics, n_assessors = divisor.shape
@@ -165,7 +164,6 @@ def look_up(codes: NDArray[np.uint8], table: Floats, scale: Ints, gains: Floats)
     gains[:] = table[scale, codes]
 
 
-@kernel("int32[:,:,:], float64[:,:], int64[:], float64[:,:]")
 def sums_of_counts(counts: Codes, table: Floats, scale: Ints, out: Floats) -> None:
     """out[t, a] = sum over levels k of counts[t, k, a] * table[scale[a], k]; arguments as in `ideal_of_counts`."""
     out[:] = 0.0
