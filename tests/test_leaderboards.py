@@ -65,6 +65,18 @@ def test_a_format_of_four_fields_must_be_named(tmp_path):
     assert read_scores(tmp_path / "gpt.txt", format="tot").measures == ("GRADE",)
 
 
+@pytest.mark.parametrize(("name", "line"), [
+    ("gpt.tot", "bm25 GRADE t1 1.5"), ("a.txt", "bm25 nDCG@10 t1 1.5"), ("b.txt", "bm25 t1 ndcg_cut_10 1.5"),
+    ("c.txt", "bm25 t1 AP(rel=2) 1.5"),
+])  # fmt: skip
+def test_a_format_of_four_fields_is_told_by_the_name_of_the_file_or_of_the_measure(tmp_path, name, line):
+    (tmp_path / name).write_text(f"{line}\n")
+    scores = read_scores(tmp_path / name)
+    assert (scores.systems, scores.topics, scores.values.ravel().tolist()) == (("bm25",), ("t1",), [1.5])
+    (tmp_path / "bytes.txt").write_bytes(b"map q\xe4 0.5\n")
+    assert read_scores(tmp_path / "bytes.txt").topics == ("q\udce4",)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -32,7 +32,7 @@ def check(
     incomplete_rows: reading.IncompleteRows = "refuse",
     identical_rows: reading.IdenticalRows = "keep",
 ) -> None:
-    """Show what files contain, what is wrong with them, and what can be asked of them, with the commands to paste."""
+    """Show what files contain, what is wrong with them, and what can be asked of them."""
     from qrowd.cli.progress import progress
     from qrowd.reports.inspection import Settings, inspect
     from qrowd.reports.questions import Asking

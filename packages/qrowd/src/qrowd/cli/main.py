@@ -32,7 +32,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "aware": "Weight the assessors by how different they are from random assessors (AWARE).",
         "predict": "Predict which documents users find relevant, from documents that two or more assessors judged.",
         "partition": "Write runs and judgments that do not fit into memory in parts, for qrowd evaluate.",
-        "check": "Show what files contain, how they are read, and the mistakes in them.",
+        "check": "Show what files contain, what is wrong with them, and what can be asked of them.",
         "measures": "List all measures with their parameters, formulas and sources.",
         "cite": "Print BibTeX entries of qrowd, and of the papers behind measures, methods and statistics.",
         "trec-eval": "Print what trec_eval prints, of one file of judgments or of each assessor.",

@@ -151,7 +151,7 @@ def _sizes(whole: object) -> str:
     """How much there is of everything that has labels, and how many rows."""
     nouns = ("system", "assessor", "topic", "document", "measure")
     sizes = [count(len(getattr(whole, f"{noun}s")), noun) for noun in nouns if hasattr(whole, f"{noun}s")]
-    sizes += [f"{len(whole):,} rows"] if isinstance(whole, Judgments | Preferences | Runs) else []
+    sizes += [count(len(whole), "row")] if isinstance(whole, Judgments | Preferences | Runs) else []
     return "".join(f"{size}, " for size in sizes)
 
 

@@ -117,7 +117,9 @@ class Asking:
             return
         yield f"{percent(1 - self.scores.attributes['unjudged_shares'][10])} of the first 10 documents were judged"
         if not isnan(self.detectable[0]):
-            yield f"a difference of {number(self.detectable[0], 3)} by {MEASURE} would be detected with probability 0.8"
+            where = "" if self.detectable[1] else " on other topics"
+            size = f"a difference of {number(self.detectable[0], 3)} by {MEASURE}"
+            yield f"{size} would be detected with probability 0.8{where}"
 
     def _fields(self) -> dict[str, Any]:
         """What stands for the fields of questions and commands; a need is met if its field is not empty or false."""
