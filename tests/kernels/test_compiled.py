@@ -1,10 +1,12 @@
 """Kernels are compiled as their sources stand; without a compiler qrowd says that it is slower, and goes on."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -60,6 +62,42 @@ def test_a_compiler_that_fails_leaves_the_library_as_it_was(build_kernels, monke
     with pytest.raises((OSError, RuntimeError), match=compiler):
         build_kernels.build()
     assert [path.read_bytes() for path in library.parent.iterdir()] == [b"whole"]
+
+
+@pytest.fixture
+def hook(build_kernels, monkeypatch):
+    """That of the build, and the lines that it prints."""
+    interface = "hatchling.builders.hooks.plugin.interface"
+    monkeypatch.setitem(sys.modules, interface, SimpleNamespace(BuildHookInterface=object))
+    from hatch_build import KernelHook
+
+    hook = KernelHook()
+    hook.root, lines = str(ROOT), []
+    hook.app = SimpleNamespace(display_warning=lines.append)
+    return hook, lines
+
+
+def test_a_build_without_a_compiler_says_so_in_one_line_and_makes_a_wheel_of_python(hook, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules["build_kernels"], "LIBRARY", tmp_path / "native" / "kernels.so")
+    monkeypatch.setenv("CC", "absent-compiler")
+    kernel_hook, lines = hook
+    data = {"force_include": {}}
+    kernel_hook.initialize("standard", data)
+    assert data == {"force_include": {}}
+    (line,) = lines
+    assert line.startswith("qrowd's kernels were not compiled, so that qrowd is slower: ")
+    assert "\n" not in line
+
+
+def test_a_build_with_a_compiler_makes_a_wheel_for_every_python_of_the_platform(hook, monkeypatch):
+    monkeypatch.setattr(sys.modules["build_kernels"], "build", lambda: compiled.LIBRARY)
+    monkeypatch.setattr(compiled, "LIBRARY", ROOT / "src" / "qrowd" / "kernels" / "native" / "kernels.so")
+    kernel_hook, lines = hook
+    data = {"force_include": {}}
+    kernel_hook.initialize("standard", data)
+    assert re.fullmatch(r"py3-none-(?!any)[a-z]\w+", data["tag"])
+    assert data["force_include"] == {"src/qrowd/kernels/native/kernels.so": "qrowd/kernels/native/kernels.so"}
+    assert (data["pure_python"], lines) == (False, [])
 
 
 def test_without_the_library_python_functions_run_and_one_sentence_says_so():
