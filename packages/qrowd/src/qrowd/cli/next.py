@@ -181,12 +181,11 @@ def _origin() -> Iterator[Note]:
     """How a statement was made, for those who want to check it."""
     import shlex
     from datetime import UTC, datetime
-    from importlib.metadata import version
 
     from qrowd.reports.document import Note
 
     yield Note("command", shlex.join(["qrowd", *sys.argv[1:]]))
-    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}, by qrowd {version('qrowd')}")
+    yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}")
 
 
 def _stored(design: str, data: People, output: str | None) -> Design | None:

@@ -60,14 +60,15 @@ class Scores(Displayed):
     def in_force(self) -> tuple[str, ...]:
         """The conventions on which these scores depend: where another choice would have changed one of them."""
         about, judged = self.attributes, self.coverage > 0
-        facts = {
-            "ties": about.get("tied_lists"),
-            "unjudged": any(about.get("unjudged_shares", {}).values()),
-            "missing": about.get("missing_lists") or about.get("zeros"),
-            "empty": "lists" in about and ((self.relevant == 0) & judged).any(),
-            "min_coverage": (judged & (self.coverage < about.get("conventions", {}).get("min_coverage", 0))).any(),
-            "repeats": about.get("repeated_judgments"),
-        }
+        facts = {"missing": about.get("missing_lists") or about.get("zeros")}
+        if "conventions" in about:
+            facts |= {
+                "ties": about["tied_lists"],
+                "unjudged": any(about["unjudged_shares"].values()),
+                "empty": ((self.relevant == 0) & judged).any(),
+                "min_coverage": (judged & (self.coverage < about["conventions"]["min_coverage"])).any(),
+                "repeats": about["repeated_judgments"],
+            }
         return tuple(name for name, fact in facts.items() if fact)
 
     @cached_property

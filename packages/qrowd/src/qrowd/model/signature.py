@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from qrowd.model.chance import seed_of
 from qrowd.model.conventions import Conventions
@@ -27,28 +27,27 @@ OTHERS = {
     *("runs", "judgments", "preferences", "scores", "topics", "documents"),  # data
     *("progress", "executor", "threads", "results", "top", "also"),  # change no number
 }
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def with_signature(*statistics: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def with_signature(*statistics: str) -> Callable[[F], F]:
     """A decorator: the signature of what the function returns has the options of the call.
 
     statistics : what the function computes besides measures, as `qrowd cite` knows them; or the option that says it.
     """
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+    def decorate(function: F) -> F:
         @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        def call(*args: Any, **kwargs: Any) -> Any:
             if "rng" in kwargs:
-                kwargs["rng"] = seed_of(kwargs["rng"])  # type: ignore[arg-type]
+                kwargs["rng"] = seed_of(kwargs["rng"])
             result = function(*args, **kwargs)
             bound = inspect.signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             object.__setattr__(result, "signature", signature_of(result, statistics, bound))
             return result
 
-        return call
+        return call  # type: ignore[return-value]
 
     return decorate
 

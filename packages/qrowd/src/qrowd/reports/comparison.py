@@ -224,7 +224,6 @@ class Comparison(Reported):
         return {**about, **self.records(), "fail_if": self.gate and asdict(self.gate)}
 
 
-@with_signature()
 def compare(
     runs: AnyRuns,
     judgments: AnyJudgments | Preferences,

@@ -45,8 +45,8 @@ class PaperTable(Reported):
     table : as it is printed; its title is the caption. columns : measures, or assessors. systems : rows,
     best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
     are shown. p : of the difference from the baseline, after the correction; nan without a baseline. significant :
-    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring. scores : of all
-    systems. over, n_resamples, seed : of the test, of topics or of both topics and assessors; 0 without one.
+    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring. over, n_resamples :
+    of the test, of topics or of both topics and assessors; 0 without one.
     """
 
     sentence: str
@@ -59,10 +59,8 @@ class PaperTable(Reported):
     p: Floats
     significant: Bools
     notes: tuple[Note, ...]
-    scores: Scores
     over: str
     n_resamples: int
-    seed: Seed
 
     def _columns(self) -> dict[str, Any]:
         """One row per column of the table and system."""
@@ -94,7 +92,6 @@ class PaperTable(Reported):
         return "\n".join(markdown_table(self.table)) + "\n"
 
 
-@with_signature()
 def systems_table(
     runs: AnyRuns,
     judgments: AnyJudgments,
@@ -225,10 +222,8 @@ def paper_table(
         against,
         against < test.level,
         (*test.notes(), *scoring_notes(plain)),
-        plain,
         "both" if len(main.assessors) > 1 else "topics",
         0 if kind == "none" else n_resamples,
-        test.seed,
     )
 
 
