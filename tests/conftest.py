@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: each core has a process of tests already
+
 from browsers import browser
 from stores import address, emptied, empty, opened, postgres, store
 

@@ -7,6 +7,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from qrowd.errors import ArgumentError
+from qrowd_papers.rank_coverage import error_in_families, ranks_held
 
 
 class Backwards(Executor):
@@ -47,6 +48,14 @@ def kill(shared, x):
 
 def refuse(shared, x):
     raise ArgumentError(f"task {x}: cannot be done")
+
+
+def few_in_families(n_assessors, *, n_simulations, rng):
+    return error_in_families(n_assessors, n_simulations=5, n_replicates=40, rng=rng)
+
+
+def few_ranks_held(*cell, n_simulations, rng):
+    return ranks_held(*cell, n_simulations=4, n_replicates=40, rng=rng)
 
 
 def spawned(n=1):

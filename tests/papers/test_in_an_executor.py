@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qrowd_papers.next_judgments as next_judgments
-from pools import Backwards, spawned
+from pools import Backwards, few_in_families, few_ranks_held, spawned
 from qrowd.errors import ArgumentError
 from qrowd.executors import Processes
 from qrowd.reports.document import render
@@ -27,7 +27,7 @@ def executor():
 
 
 def test_replays_of_a_panel_are_the_same_in_two_processes(executor):
-    panel = simulated(1, n_topics=12, n_systems=5)
+    panel = simulated(1, n_topics=8, n_systems=5)
     alone, together = (replays(panel, seeds=range(3), every=2, executor=one) for one in (None, executor))
     assert len(alone.rows) >= 27
     assert together == alone
@@ -55,9 +55,12 @@ def test_the_study_of_ranks_is_the_same_in_two_processes(executor, monkeypatch):
     monkeypatch.setattr("qrowd_papers.rank_coverage.N_SYSTEMS", (5,))
     monkeypatch.setattr("qrowd_papers.rank_coverage.N_ASSESSORS", (2, 3))
     monkeypatch.setattr("qrowd_papers.rank_coverage.N_TOPICS", (10,))
+    monkeypatch.setattr("qrowd_papers.rank_coverage.error_in_families", few_in_families)
+    monkeypatch.setattr("qrowd_papers.rank_coverage.ranks_held", few_ranks_held)
     alone, together = rank_study(quick=True, rng=1), rank_study(quick=True, rng=1, executor=executor)
     assert isinstance(together, RankStudy)
     assert (together.families, together.held) == (alone.families, alone.held)
+    assert len(set(alone.families.values())) > 1
     assert together.alike.equals(alone.alike)
     assert together.kinds.equals(alone.kinds)
 
@@ -91,9 +94,13 @@ def test_the_tuples_of_a_size_are_several_tasks_whose_order_changes_nothing():
         np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
 
-def test_aggregators_and_advice_are_the_same_in_two_processes(executor):
-    size = {"shares": (0.5, 0.9), "n_panels": 3, "rng": 1}
+def test_aggregators_and_advice_are_the_same_in_two_processes(executor, monkeypatch):
+    size = {"shares": (0.5, 0.9), "crowds": ("guess",), "n_panels": 2, "rng": 1}
     assert skewed_grades(**size, executor=executor).equals(skewed_grades(**size))
+    for name, values in (("N_SYSTEMS", (2, 6)), ("PANEL_SIZES", (3,)), ("POWER_DESIGNS", ((70, 3), (54, 5)))):
+        monkeypatch.setattr(f"qrowd_papers.advice.{name}", values)
+    monkeypatch.setattr("qrowd_papers.advice.ADVICE_DESIGNS", ((50, 3, 0.1, 1.0), (50, 8, 0.02, 0.5)))
+    monkeypatch.setattr("qrowd_papers.advice.PILOTS", ((54, 5), (50, 8)))
     alone, together = advice_page(quick=True, rng=1), advice_page(quick=True, rng=1, executor=executor)
     assert render(together, "page.md") == render(alone, "page.md")
 

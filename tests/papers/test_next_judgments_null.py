@@ -15,20 +15,21 @@ from qrowd_papers.next_judgments_null import (
     simulated_world,
 )
 
-N_PATHS = 100
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_paths", [20, pytest.param(100, marks=pytest.mark.nightly)])
+def test_equal_systems_are_seldom_called_different(n_paths: int) -> None:
+    n_errors = [null_errors(n_paths, n_documents=30, guesses=guesses, heavy=True) for guesses in GUESSES]
+    assert max(n_errors) <= binom.ppf(0.99, n_paths, 0.05)
+    assert sum(n_errors) <= binom.ppf(0.99, n_paths * len(GUESSES), 0.05)  # with 20 each: 12 of 120
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("guesses", GUESSES)
-def test_equal_systems_are_seldom_called_different(guesses: Guesses) -> None:
-    n_errors = null_errors(N_PATHS, n_documents=30, guesses=guesses, heavy=True)
-    assert n_errors <= binom.ppf(0.99, N_PATHS, 0.05)
-
-
-@pytest.mark.slow
-def test_useless_and_reversed_guesses_cost_no_tenth_of_the_judgments() -> None:
+@pytest.mark.parametrize("n_paths", [8, pytest.param(15, marks=pytest.mark.nightly)])
+def test_useless_and_reversed_guesses_cost_no_tenth_of_the_judgments(n_paths: int) -> None:
     def mean(guesses: Guesses) -> float:
-        return float(judgments_needed(15, n_documents=100, guesses=guesses, heavy=False, difference=2.0, seed=2).mean())
+        size = {"n_documents": 100, "heavy": False, "difference": 2.0, "seed": 2}
+        return float(judgments_needed(n_paths, guesses=guesses, **size).mean())
 
     without = mean("none")
     assert mean("useless") <= 1.1 * without

@@ -113,9 +113,7 @@ def fit_mixed_model(
         posterior = _posterior(moments, variances[part], variances[-2:], noise)
         if step == n_steps - 1 or not values.size:
             break
-        marginal = posterior.own + np.einsum(
-            "tak,kl,tbl->tab", posterior.loadings, posterior.covariance, posterior.loadings
-        )
+        marginal = posterior.own + posterior.loadings @ posterior.covariance @ posterior.loadings.transpose(0, 2, 1)
         traces = [*np.bincount(part, np.diag(posterior.covariance)), marginal[:, 0, 0].sum(), marginal[:, 1, 1].sum()]
         squares = [*np.bincount(part, posterior.mean**2), *(posterior.of_topics**2).sum(axis=0)]
         effective = counts - np.array(traces) / variances
@@ -150,13 +148,13 @@ def _moments(rows: Rows, values: Floats, weight: Floats, n_topics: int) -> _Mome
 
 def _posterior(moments: _Moments, shared: Floats, of_topics: Floats, noise: float) -> Posterior:
     """The distribution of the coefficients. shared : (columns,) variances. of_topics : of levels and slopes."""
-    own: Floats = np.linalg.inv(moments.within / noise + np.diag(1 / of_topics)).astype(np.float64)
-    loadings = own @ (moments.crossed / noise)
-    precision = moments.shared / noise + np.diag(1 / shared)
-    precision -= np.einsum("tak,tal->kl", moments.crossed / noise, loadings)
-    covariance: Floats = np.linalg.inv(precision).astype(np.float64)
+    own = np.linalg.inv(moments.within / noise + np.diag(1 / of_topics)).astype(np.float64)
+    crossed = moments.crossed / noise
+    loadings = own @ crossed
+    precision = moments.shared / noise + np.diag(1 / shared) - np.tensordot(crossed, loadings, ((0, 1), (0, 1)))
+    covariance = np.linalg.inv(precision).astype(np.float64)
     alone = np.einsum("tab,tb->ta", own, moments.values_within / noise)
-    mean = covariance @ (moments.values / noise - np.einsum("tak,ta->k", moments.crossed / noise, alone))
+    mean = covariance @ (moments.values / noise - np.einsum("tak,ta->k", crossed, alone))
     return Posterior(mean, covariance, alone - loadings @ mean, loadings, own)
 
 
