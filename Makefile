@@ -31,7 +31,7 @@ test: lint .venv/.programs ## everything CI runs
 suite:
 	@$(BIN)/python -m pytest -q -n 4 --dist loadscope --no-loadscope-reorder
 
-nightly: .venv/.dev .venv/.programs ## the browser tests beyond the journeys of make test
+nightly: .venv/.dev .venv/.programs ## browser tests and simulations beyond those of make test
 	@$(BIN)/python -m pytest -q -n 4 --dist loadscope -m nightly
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation

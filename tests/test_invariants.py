@@ -1,4 +1,4 @@
-"""200 workers race for places that are too few; time flies, the owner interferes: what must never be never is."""
+"""Workers race for places that are too few; time flies, the owner interferes: what must never be never is."""
 
 from pathlib import Path
 
@@ -12,14 +12,15 @@ HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(("workers", "actions"), [(100, 8), pytest.param(200, 12, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
-def test_two_hundred_racing_workers_never_break_what_the_tables_promise(
-    dialect: str, tmp_path: Path, request: pytest.FixtureRequest
+def test_racing_workers_never_break_what_the_tables_promise(
+    dialect: str, workers: int, actions: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if dialect == "sqlite":
-        seen, wrong = races.run(f"sqlite:///{tmp_path / 'judgments.db'}", workers=200, actions=12)
+        url = f"sqlite:///{tmp_path / 'judgments.db'}"
     else:
-        server = request.getfixturevalue("postgres")
-        seen, wrong = races.run(server.database(), workers=200, actions=9)
+        url = request.getfixturevalue("postgres").database()
+    seen, wrong = races.run(url, workers=workers, actions=actions)
     assert wrong == []
     assert set(seen) >= HAPPENS

@@ -126,7 +126,7 @@ async def take_part(service: JudgingService, name: str, labels: Labels, answer: 
     return n if isinstance(page.view, ExcludedView) else 0
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 @pytest.mark.parametrize(
     ("protocol", "accuracy", "low", "high"), [("grades", 0.85, 0.85, 0.95), ("preference", 0.95, 0.95, 0.99)]
 )

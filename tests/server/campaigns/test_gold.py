@@ -266,15 +266,27 @@ def test_two_assessors_of_a_shared_topic_may_have_the_same_gold_pair_at_once(sto
     assert store.read(tables) == before
 
 
-@pytest.mark.parametrize("protocol", ["grades", "preference"])
-def test_whoever_guesses_is_excluded_and_whoever_does_not_is_not(store: Store, protocol: str):
+# By the rule alone, of those who guess 99.9 % are excluded within 20 gold documents and 93 % within 20 gold pairs, and
+# of the others .07 % at most: with 4 and 12 of them each bound is missed with 3 % at most, with 10 and 30 also.
+@pytest.mark.parametrize(
+    ("protocol", "n_people", "honest_at_most", "random_at_least"),
+    [
+        ("grades", 16, 0, 4),
+        ("preference", 16, 0, 3),
+        pytest.param("grades", 40, 1, 9, marks=pytest.mark.nightly),
+        pytest.param("preference", 40, 1, 8, marks=pytest.mark.nightly),
+    ],
+)
+def test_whoever_guesses_is_excluded_and_whoever_does_not_is_not(
+    store: Store, protocol: str, n_people: int, honest_at_most: int, random_at_least: int
+):
     gold = {"every": 2, "exclude": True, "accuracy": 0.85, "risk": 0.1}
     created(store, gold_plan(protocol, **gold))
     service, names = seeded(store, Clock(step=3.0)), labels(store)
     n_excluded = {"honest": 0, "random": 0}
 
     async def everybody() -> None:
-        for i in range(40):
+        for i in range(n_people):
             honest, rng = i % 4 != 0, Random(i)
             share = 0.95 if honest else 0.25 if protocol == "grades" else 0.5
             who = await service.arrive("pilot", "link", f"p{i}")
@@ -283,8 +295,8 @@ def test_whoever_guesses_is_excluded_and_whoever_does_not_is_not(store: Store, p
                 n_excluded["honest" if honest else "random"] += 1
 
     asyncio.run(everybody())
-    assert n_excluded["honest"] <= 1
-    assert n_excluded["random"] >= (9 if protocol == "grades" else 8)
+    assert n_excluded["honest"] <= honest_at_most
+    assert n_excluded["random"] >= random_at_least
 
 
 def spammer(store: Store, name: str = "eve", **gold: Any) -> JudgingService:
