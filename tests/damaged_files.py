@@ -91,6 +91,11 @@ def _argilla(i):
     return {"fields": {"query": "x"}, "metadata": {"query_id": "q", "doc_id": f"d{i}"}, "responses": {"r": [answer]}}
 
 
+def _argilla_flat(i):
+    about = {"id": str(i), "text": "the text of it", "query_id": "q", "doc_id": f"d{i}"}
+    return about | {"r.responses": ["1", "2"], "r.responses.users": ["a", "b"]}
+
+
 def _umbrela(i):
     query = {"qid": "q", "text": "t"}
     return {"model": "m", "query": query, "passage": "p", "docid": f"d{i}", "judgment": i, "result_status": 1}
@@ -105,6 +110,7 @@ def _ragelo(i):
 EXPORTS = {
     "label_studio.json": json.dumps([_label_studio(i) for i in range(3)]).encode(),
     "argilla.json": json.dumps([_argilla(i) for i in range(3)]).encode(),
+    "argilla_flat.jsonl": "\n".join(json.dumps(_argilla_flat(i)) for i in range(3)).encode(),
     "umbrela.jsonl": "\n".join(json.dumps(_umbrela(i)) for i in range(3)).encode(),
     "ragelo.jsonl": "\n".join(json.dumps(_ragelo(i)) for i in range(3)).encode(),
 }

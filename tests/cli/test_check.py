@@ -126,8 +126,11 @@ def test_the_screen_of_the_simulated_panel(asked, folder):
     assert len(commands) == 13
 
 
-def test_runs_and_judgments_answer_all_usual_questions(asked, folder):
+def test_runs_and_judgments_answer_all_usual_questions(qrowd, asked, folder):
     out, commands = asked("panel/runs", "panel/judges")
+    plan = qrowd("plan", "--runs", "panel/runs", "--judgments", "panel/judges").out
+    (size,) = re.findall(r"detect a difference of ([\d.]+) between two systems with probability 0.8", plan)
+    assert f"a difference of {size} by nDCG@10 would be detected with probability 0.8" in words_of(out)
     assert commands == ["compare", "agree", "assessors", "disagreements", "plan", "next", "replace", "aggregate"]
     assert "not:" not in out
 
@@ -356,7 +359,7 @@ OF_THE_PANEL = ("runs/bm25.run", "judges/ann.qrels", "judges/llm-a.qrels", "magn
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_no_damaged_file_ends_in_anything_but_a_sentence(damage, simulated, tmp_path, monkeypatch):
-    """In all 264 files, each beside a run or a file of judgments that is read, or alone."""
+    """In all 275 files, each beside a run or a file of judgments that is read, or alone."""
     monkeypatch.chdir(tmp_path)
     good = EXPORTS | {name: content.encode() for name, (content, _) in OTHERS.items()}
     for name in OF_THE_PANEL:
@@ -377,4 +380,16 @@ def test_no_damaged_file_ends_in_anything_but_a_sentence(damage, simulated, tmp_
 def test_an_export_of_another_tool_is_read_and_asked(asked, tmp_path):
     for name, content in EXPORTS.items():
         (tmp_path / name).write_bytes(content)
-        assert "What can be asked" in asked(name)[0]
+        out = asked(name)[0]
+        assert "What can be asked" in out
+        assert "(export of another tool, columns " in out
+
+
+def test_judgments_with_texts_and_unusual_names_are_no_texts(qrowd, tmp_path):
+    (tmp_path / "table.csv").write_text("query,docid,text,stars\nq1,d1,some words,2\n")
+    assert "--column value=stars\n" in qrowd("check", "table.csv").out
+
+
+def test_preferences_with_texts_are_no_texts(asked, tmp_path):
+    (tmp_path / "pairs.csv").write_text("topic,winner,loser,text\nq1,d1,d2,some words\nq1,d2,d3,more words\n")
+    assert asked("pairs.csv")[1] == ["prefer agree", "prefer bradley-terry"]

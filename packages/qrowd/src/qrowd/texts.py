@@ -13,9 +13,9 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from qrowd import tables
+from qrowd import readers, tables
 from qrowd.errors import FileError
-from qrowd.model.headers import JUDGMENT_COLUMNS, header_key, is_called
+from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, header_key, is_called, likely_columns
 from qrowd.readers.tool_exports import first_record
 
 Row = tuple[int, dict[str, Any]]
@@ -35,7 +35,7 @@ DOCUMENT_TEXTS = {"title": ("title",), "text": TEXT, "language": ("language",), 
 OTHER_NAMES = (*chain(*TOPIC_TEXTS.values(), *DOCUMENT_TEXTS.values()), "html")
 FLAGS = {"": False, "false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
-NOT_OF_TEXTS = (*JUDGMENT_COLUMNS["value"], *JUDGMENT_COLUMNS["assessor"], "preferred", "run_id", "nuggets", "rank")
+NOT_OF_TEXTS = (*JUDGMENT_COLUMNS["assessor"], *PREFERENCE_COLUMNS["preferred"], "run_id", "nuggets", "rank")
 
 HEAD = 100_000  # bytes of which it is seen what a file holds
 MAX_CELL = 1_000_000
@@ -76,7 +76,8 @@ def kind_of_texts(content: bytes, name: str) -> Literal["topics", "documents"] |
     start = content[:HEAD].rpartition(b"\n")[0] if len(content) > HEAD else content
     columns = first_record(start) or re.split("[,;\t]", tables.first_line(start).replace('"', ""))
     is_table = tables.is_table(start, name)
-    if is_table and is_called(columns, NOT_OF_TEXTS):
+    of_answers = "value" in likely_columns(list(columns)) or is_called(columns, NOT_OF_TEXTS)
+    if readers.reader_for(start, name) is not None or (is_table and of_answers):
         return None
     of_documents = is_table or re.search("doc|passage|corpus|collection", name)
     kinds: tuple[Any, ...] = (("documents", read_documents), ("topics", read_topics))
