@@ -290,6 +290,11 @@ def test_what_is_not_there_and_what_is_empty_is_said_in_one_line(qrowd, tmp_path
     ]  # fmt: skip
 
 
+def test_standard_input_is_checked(qrowd, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"topic,document,worker,label\nq,d,a,1\nq,d,b,0\n")))
+    assert "  Can I trust my judges?  qrowd agree --judgments -\n" in qrowd("check", "-").out
+
+
 def test_ten_places_are_shown_and_the_number_of_the_others(qrowd, tmp_path):
     (tmp_path / "bad.qrels").write_text("q1 0 d1 1\n" + "q1 0 d2 x\n" * 1234)
     outcome = qrowd("check", "bad.qrels")

@@ -159,7 +159,8 @@ def short_paths(files: Sequence[File]) -> list[str]:
     """The files as arguments of a command; for many in a folder the folder, or a pattern, that stands for them."""
     by_folder: dict[Path, list[str]] = {}
     for file in files:
-        text = str(file.path) if file.name == without_endings(file.path) else f"{file.name}={file.path}"
+        is_named = file.name != without_endings(file.path) and str(file.path) != "-"
+        text = f"{file.name}={file.path}" if is_named else str(file.path)
         by_folder.setdefault(file.path.parent, []).append(text)
     return [text for folder, named in by_folder.items() for text in _shortened(folder, named)]
 
