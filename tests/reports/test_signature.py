@@ -125,7 +125,7 @@ def test_every_option_of_compare_that_changes_a_number_changes_the_signature(dem
         related={"ann": ["bm25*"]}, confidence=0.9, n_resamples=30, rng=2,
     )  # fmt: skip
     assert [name for name, (plain, other) in signatures.items() if plain == other] == []
-    assert "related" in signatures["related"][1]
+    assert ["related", "ann=bm25*"] in fields(signatures["related"][1])
 
 
 @pytest.mark.parametrize(
@@ -216,3 +216,15 @@ def test_the_signature_of_a_bradley_terry_model_and_of_a_question_have_their_opt
         runs, None, question="bm25 > hybrid", scale="0-3", models=judgments.select(assessors=["llm-a"])
     )
     assert ["question", "bm25 > hybrid"] in fields(asked.signature)
+
+
+def test_data_are_no_options_in_whatever_form_they_come(demo):
+    runs, judgments = demo
+    models = judgments.select(assessors=["llm-a"])
+    options = {"question": "bm25 > hybrid", "scale": "0-3"}
+    forms = (models, models.to_frame(), models.to_dict())
+    first, *others = (next_judgments(runs, None, models=form, **options).signature for form in forms)
+    assert set(others) == {first.replace(" | assessors 1", "")}  # a result of `next` does not count assessors itself
+    assert "models" not in first
+    functions = {"ann": lambda system: system == "bm25"}
+    assert compare(*demo, related=functions, n_resamples=20).signature.count(" | related ann=") == 1

@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
+from numbers import Number
 from typing import Any, TypeVar
 
 from qrowd.model.chance import seed_of
@@ -73,7 +74,7 @@ def signature_of(
     }
     for name, value in asked.items():
         default = None if call is None else call.signature.parameters[name].default
-        if not (name in OTHERS or name in statistics or is_dataclass(value) or value == default):
+        if name not in OTHERS and name not in statistics and _is_option(value) and value != default:
             others[name] = value
     first = [f"qrowd {version()}", *filter(None, [" ".join(names)])]
     return " | ".join([*first, *written(counts), *facts.get("prepared", ()), *written(others), *_chance(facts, asked)])
@@ -93,10 +94,20 @@ def version(package: str = "qrowd") -> str:
 def written(options: Facts) -> Iterator[str]:
     """Options as fields of a signature: the name and the value; a word with a blank or a bar stands in quotes."""
     for name, value in options.items():
+        if isinstance(value, Mapping):  # {"qwen*": ["dual*"]} as on the command line: qwen*=dual*
+            pairs = [(key, one if isinstance(one, list | tuple) else [one]) for key, one in value.items()]
+            value = [f"{key}={one}" for key, several in pairs for one in several]
         values = value if isinstance(value, list | tuple) else [value]
         words = [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in values]
         quoted = [json.dumps(word, ensure_ascii=False) if set(word) & set(' "|\n') else word for word in words]
         yield " ".join([name.replace("_", "-"), *quoted]).replace("|", r"\u007c")
+
+
+def _is_option(value: Any) -> bool:
+    """Whether a value is of words and numbers; judgments and tables, also as dictionaries, are data."""
+    parts = value.values() if isinstance(value, Mapping) else []
+    plain = isinstance(value, str | Number | list | tuple | Mapping | None)
+    return plain and not any(isinstance(part, Mapping) for part in parts)
 
 
 def _facts(*objects: Any) -> dict[str, Any]:
