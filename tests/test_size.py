@@ -28,11 +28,6 @@ def room_of(path: Path) -> str:
     return "papers" if folders[0] == "qrowd_papers" else "/".join(folders[:2])
 
 
-def trees() -> dict[Path, ast.Module]:
-    files = sorted((ROOT / "packages").glob("*/src/**/*.py"))
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
-
-
 def public_names(tree: ast.Module) -> set[str]:
     """The strings of `__all__` and the keys of a table of names that are imported when first used."""
     values = [
@@ -48,26 +43,30 @@ def public_names(tree: ast.Module) -> set[str]:
 
 def sizes() -> dict[str, Counter[str]]:
     """What each room has of everything that is counted; options are keyword-only parameters of public functions."""
-    modules = trees()
     by_room: dict[str, Counter[str]] = {}
+    options = Counter[tuple[str, str]]()
     public = set[str]()
-    for path, tree in modules.items():
-        nodes = list(ast.walk(tree))
+    for path in sorted((ROOT / "packages").glob("*/src/**/*.py")):
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)  # not kept: the garbage collector would visit all of them again and again
+        types = Counter(map(type, ast.walk(tree)))
         names = public_names(tree)
         public |= names
         by_room.setdefault(room_of(path), Counter()).update(
             {
-                "lines": path.read_text(encoding="utf-8").count("\n"),
-                "nodes": len(nodes),
-                "statements": sum(isinstance(node, ast.stmt) for node in nodes),
-                "branches": sum(isinstance(node, BRANCHES) for node in nodes),
+                "lines": text.count("\n"),
+                "nodes": types.total(),
+                "statements": sum(n for kind, n in types.items() if issubclass(kind, ast.stmt)),
+                "branches": sum(types[kind] for kind in BRANCHES),
                 "modules": 1,
                 "public names": len(names),
             }
         )
-    for path, tree in modules.items():
-        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in public]
-        by_room[room_of(path)]["options"] += sum(len(node.args.kwonlyargs) for node in functions)
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                options[room_of(path), node.name] += len(node.args.kwonlyargs)
+    for (room, name), n in options.items():
+        by_room[room]["options"] += n if name in public else 0
     return by_room
 
 
