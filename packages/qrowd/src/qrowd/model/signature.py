@@ -96,7 +96,7 @@ def written(options: Facts) -> Iterator[str]:
     for name, value in options.items():
         if isinstance(value, Mapping):  # {"qwen*": ["dual*"]} as on the command line: qwen*=dual*
             pairs = [(key, one if isinstance(one, list | tuple) else [one]) for key, one in value.items()]
-            value = [f"{key}={one}" for key, several in pairs for one in several]
+            value = [f"{key}={getattr(one, '__name__', one)}" for key, several in pairs for one in several]
         values = value if isinstance(value, list | tuple) else [value]
         words = [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in values]
         quoted = [json.dumps(word, ensure_ascii=False) if set(word) & set(' "|\n') else word for word in words]
