@@ -40,6 +40,13 @@ def magnitudes(files, tmp_path):
     return ["--judgments", tmp_path / "mine.csv"]
 
 
+@pytest.fixture
+def few(magnitudes, crowd, tmp_path):
+    """The magnitudes of six topics, beside the same runs."""
+    crowd.select(topics=crowd.topics[:6]).to_frame().to_csv(tmp_path / "few.csv", index=False)
+    return ["--judgments", "few.csv"]
+
+
 def merged(qrowd, magnitudes, *arguments):
     assert qrowd("aggregate", *magnitudes, "--method", "geometric-mean", *arguments, "-o", "merged.csv").status == 0
     return library.Judgments.from_frame(pd.read_csv("merged.csv")[["topic", "document", "value"]], assessor="merged")
@@ -79,11 +86,11 @@ def test_the_option_does_what_the_library_does(qrowd, magnitudes, crowd, scheme)
     ("plan", "--runs", "runs", "-m", "nDCG@10"),
     ("plot", "alpha", "--n-resamples", 10),
 ], ids=lambda command: " ".join(map(str, command[:1] + command[-1:])))  # fmt: skip
-def test_magnitudes_of_several_assessors_are_normalised_or_the_output_names_the_next_step(qrowd, magnitudes, command):
-    raw = qrowd(*command, *magnitudes)
+def test_magnitudes_of_several_assessors_are_normalised_or_the_output_names_the_next_step(qrowd, few, command):
+    raw = qrowd(*command, *few)
     assert raw.status == 0
     assert NEXT_STEP in raw.out
-    normalised = qrowd(*command, *magnitudes, "--normalise", "median")
+    normalised = qrowd(*command, *few, "--normalise", "median")
     assert normalised.status == 0
     assert NEXT_STEP not in normalised.out
     assert "magnitude normalised by median" in normalised.out

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import qrowd_papers.assessor_bias as study
 from qrowd.reports.document import render
 from qrowd_papers.assessor_bias import MEASURES, MODELS, TASTES, assessor_bias_page, bias_coverage
 
@@ -15,8 +16,12 @@ def test_the_interval_holds_0_for_lenient_and_severe_models_and_that_of_topics_a
     np.testing.assert_allclose(found.error, np.sqrt(found.coverage * (1 - found.coverage) / 10))
 
 
-def test_the_page_says_how_often_and_beside_it_how_much_is_found():
+def test_the_page_says_how_often_and_beside_it_how_much_is_found(monkeypatch):
+    def small(topics, people, **options):
+        return bias_coverage({10: n for n in topics.values()}, people, shuffles=2, **options)
+
     told = []
+    monkeypatch.setattr(study, "bias_coverage", small)
     page = assessor_bias_page(quick=True, rng=1, progress=lambda *what: told.append(what))
     assert told[-1] == ("assessor bias", 5, 5)
     assert page.sentence.startswith("The interval of `assessor_bias` holds 0 in ")

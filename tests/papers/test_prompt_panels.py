@@ -108,10 +108,11 @@ def test_of_dl21_prompts_a_model_s_view_of_documents_is_two_fifths_of_the_disagr
     assert percents == [4.6, 1.5, 41.0, 0.3, 6.6, 46.1]
 
 
-def test_on_dl21_all_prompts_of_the_best_model_add_little_to_one(published, dl19):
+def test_on_dl21_all_prompts_of_the_best_model_add_little_to_one(published, dl19, monkeypatch):
+    monkeypatch.setattr("qrowd_papers.prompt_panel_worth.N_SPLITS", 1)  # of the topics gained, which are not looked at
     between = people(dl19.parent).attrs["between"]
     assert between == pytest.approx(0.576, abs=5e-4)
-    found = agreements(published, n_draws=1, n_resamples=50, rng=1)
+    found = agreements(published, n_draws=1, n_resamples=2, rng=1)
     rows = {(row.models, row.n_prompts): row for row in worth(found, between)}
     best = rows["gpt-4o", 27]
     assert (round(rows["gpt-4o", 1].r, 3), round(best.r, 3), round(best.people, 1)) == (0.641, 0.673, 1.3)
