@@ -37,6 +37,7 @@ def test_an_error_of_a_task_is_raised_as_it_is(client):
 
 def test_similarities_to_random_assessors_are_those_of_this_process(client):
     runs, judgments, _ = simulate_demo()
+    judgments = judgments.select(topics=judgments.topics[:6], assessors=judgments.assessors[:2])
     alone, together = (
         similarity_to_random(runs, judgments, "AP", n_resamples=520, rng=1, executor=one) for one in (None, client)
     )

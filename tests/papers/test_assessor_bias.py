@@ -18,7 +18,8 @@ def test_the_interval_holds_0_for_lenient_and_severe_models_and_that_of_topics_a
 
 def test_the_page_says_how_often_and_beside_it_how_much_is_found(monkeypatch):
     def small(topics, people, **options):
-        return bias_coverage({10: n for n in topics.values()}, people, shuffles=2, **options)
+        (n,) = topics.values()
+        return bias_coverage({10: n}, people, shuffles=2, **options)
 
     told = []
     monkeypatch.setattr(study, "bias_coverage", small)
