@@ -2,14 +2,15 @@
 
 import gc
 import os
+import signal
 import sys
 import tomllib
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: each core has a process of tests already
 
@@ -39,10 +40,11 @@ for distribution in ("qrowd-server", "qrowd-papers"):
     declare(distribution, Path(INSTALLED))
 sys.path.insert(0, INSTALLED)
 
-# No deadline: the first example pays for what it imports. A law without a number of its own is tried on 50
-# examples, which differ from run to run except in CI; with `pytest --hypothesis-profile thorough` on 500.
-settings.register_profile("local", deadline=None, max_examples=50)
-settings.register_profile("thorough", deadline=None, max_examples=500)
+# No deadline, and no complaint that drawing is slow: the first example pays for what it imports, and other processes
+# run. A law without a number of its own is tried on 50 examples, which differ from run to run except in CI; with
+# `pytest --hypothesis-profile thorough` on 500.
+settings.register_profile("local", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("local"), max_examples=500)
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
@@ -94,6 +96,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _module(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).as_posix()
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT interrupts this process and those it starts, also where the caller ignores it: a shell ignores it for what
+    it starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -68,6 +68,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGKILL", -9)])
 def test_ctrl_c_and_a_kill_end_the_workers_and_nothing_waits_for_their_tasks(tmp_path, number, status):
     (tmp_path / "script.py").write_text(INTERRUPTED.replace("SIGINT", number))

@@ -137,6 +137,7 @@ MIDDLES = {
 }
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("middle", MIDDLES)
 def test_ctrl_c_in_the_middle_ends_with_one_line_and_writes_nothing(files, middle):
     module, name, condition = MIDDLES[middle]

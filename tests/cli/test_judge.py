@@ -50,6 +50,7 @@ def few(qrowd, tmp_path):
     return tmp_path
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_after_an_interruption_the_answers_so_far_count_and_the_same_command_asks_the_rest(qrowd, few):
     (few / "assessor.py").write_text(
         "import os, signal\nfrom pathlib import Path\n\n"

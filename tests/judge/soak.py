@@ -3,7 +3,7 @@
 python -m judge.soak [KILLS] [QUESTIONS]       10 kills and 5,000 questions by default: some minutes
 
 Each question that the server answers is judged with the right grade or counted as unread; the others are counted as
-failed. The judgments are there after each kill (`qrowd judge export`) and at the end, and the exit status is 1.
+failed. The judgments are there after each kill (`qrowd judge status -o`) and at the end, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def kill_and_resume(folder: Path, kills: int, n: int) -> Soaked:
                     killed += 1
                     job.kill()
             again += [i for i in answered if failing.asked[i] > before[i]]
-            export = [*command[:4], "export", "judge.sqlite", "judges"]
+            export = [*command[:4], "status", "judge.sqlite", "-o", "judges"]
             subprocess.run(export, cwd=folder, check=True, capture_output=True)
             assert all(expected(i) == ("ok", (grade,)) for i, grade in judged_in(folder / "judges").items())
         exits = list[int]()

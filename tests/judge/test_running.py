@@ -296,6 +296,7 @@ def test_it_works_where_an_event_loop_runs_already(record):
     assert len(record) == 5
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_notebook_keeps_what_was_in_flight(record):
     async def notebook():
         ask_all(requests(500), [FunctionModel(interrupting, "small", "there")], record, AskOptions(concurrency=4))
@@ -457,6 +458,7 @@ def test_a_server_with_every_trouble_answers_in_the_end(record):
     assert len(record) == 2 * len(TROUBLES)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     model = FunctionModel(interrupting, "small", "there")
     before = signal.getsignal(signal.SIGINT)
@@ -469,6 +471,7 @@ def test_ctrl_c_sends_nothing_more_and_keeps_what_was_in_flight(record):
     assert len(record) == 100
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_that_the_server_asks_for(record):
     def script(content, number):
         os.kill(os.getpid(), signal.SIGINT)

@@ -33,6 +33,12 @@ from questions import answer, make_world, write_world
 from server.soak.checks import violations
 
 
+@pytest.fixture(autouse=True)
+def few_simulations(monkeypatch):
+    """How many judgments are to come is simulated for each look; no test of this file asks how well."""
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
+
+
 class Live:
     """A campaign with a question and its people; the server looks after every answer that makes a look due."""
 

@@ -13,6 +13,12 @@ from questions import answer, make_world, write_world
 NEXT = ("next", "--runs", "f/runs", "--question", "sys0 > sys1", "--model", "f/llm.qrels")
 
 
+@pytest.fixture(autouse=True)
+def few_simulations(monkeypatch):
+    """How many judgments are to come is simulated for each look; no test of this file asks how well."""
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
+
+
 @pytest.fixture
 def live(qrowd, tmp_path):
     """A campaign in which ann judged 20 documents, and its exports."""
