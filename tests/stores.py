@@ -7,7 +7,9 @@ disk, since no test cuts the power; the servers that tests start do.
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -65,13 +67,24 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop(url)
 
 
+@cache
+def empty_file() -> bytes:
+    """A SQLite file with our tables; making them takes as long as many a test of them."""
+    with TemporaryDirectory() as folder:
+        open_store(Path(folder) / "judgments.db").close()
+        return (Path(folder) / "judgments.db").read_bytes()
+
+
 @pytest.fixture
 def opened() -> Iterator[Callable[..., Store]]:
     """open_store, closing what was opened when the test ends."""
     stores: list[Store] = []
 
-    def open_one(*arguments: object, **options: object) -> Store:
-        stores.append(open_store(*arguments, **options))  # type: ignore[arg-type]
+    def open_one(url: str | Path, **options: bool) -> Store:
+        path = Path(str(url).removeprefix("sqlite:///"))
+        if not options and path.suffix == ".db" and not path.exists():
+            path.write_bytes(empty_file())
+        stores.append(open_store(url, **options))
         return stores[-1]
 
     yield open_one
