@@ -227,6 +227,11 @@ def read(path: Path) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------- planting them
 
 
+def place(code: CodeType) -> tuple[object, ...]:
+    """Which function of a module it is; a line may hold several lambdas."""
+    return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[: code.co_argcount]
+
+
 class Code:
     """The functions of the modules of a checkout, whose code can be exchanged."""
 
@@ -257,7 +262,7 @@ class Code:
         for function in self.functions[path]:
             for code in codes:
                 old = function.__code__
-                if (code.co_qualname, code.co_firstlineno) == (old.co_qualname, old.co_firstlineno) and code != old:
+                if place(code) == place(old) and code != old:
                     function.__code__ = code
                     changed.add(code.co_qualname)
         return changed
