@@ -27,6 +27,21 @@ def test_a_terminal_shows_the_first_documents(qrowd, folder):
     assert "documents on which assessors disagree (the first 3 of " in outcome.out
 
 
+def test_of_two_systems_a_note_names_the_pair_and_of_more_each_row_does(qrowd, folder):
+    pair = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", "-n", "3").out
+    assert "first system" not in pair
+    assert "change of the difference, hybrid minus rerank-llm, between all assessors" in pair
+    every = qrowd("disagreements", *PANEL, "-n", "3").out
+    assert "first system" in every
+    assert "first minus second system, of the pair with the largest" in every
+
+
+def test_grades_that_are_thirds_are_shown_with_three_digits(qrowd, folder):
+    out = qrowd("disagreements", *PANEL, "--grades", "rescaled", "-n", "20").out
+    assert " 0.667" in out
+    assert "0.6667" not in out
+
+
 def test_grades_of_several_scales_are_divided_by_the_maximum_as_in_the_report(qrowd, folder):
     judges = [f"panel/judges/{name}.qrels" for name in ("ann", "crowd-1", "llm-a")]
     outcome = qrowd("disagreements", *PANEL[:2], "--judgments", *judges, "-o", "mixed.csv")

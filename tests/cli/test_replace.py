@@ -45,6 +45,16 @@ def test_with_documents_as_clusters_the_test_is_the_papers_and_says_so(qrowd, pe
     assert "clusters: documents, all count as independent, as in the paper" in outcome.out
 
 
+def test_repeats_of_any_of_several_models_are_counted_with_and_without_runs(qrowd, folder, tmp_path):
+    lines = (folder / "judges" / "sven.qrels").read_text()
+    (tmp_path / "twice.qrels").write_text(lines + "".join(lines.splitlines(keepends=True)[:7]))
+    models = ("--model", folder / "judges" / "bob.qrels", tmp_path / "twice.qrels")
+    for more in ((), ("--runs", folder / "runs")):
+        out = qrowd("replace", "--judgments", folder / "judges" / "ann.qrels", *models, *more).out
+        assert out.count("repeats: ") == 1
+        assert "repeats: 7 judgments repeat one by the same assessor; counted: first" in out
+
+
 def test_few_topics_are_pointed_out(qrowd, folder, tmp_path):
     judges = []
     for name in (*PEOPLE, "sven"):

@@ -122,8 +122,9 @@ def test_leaderboards_say_what_became_of_missing_scores(qrowd, tmp_path):
 
 
 def test_a_report_has_it_in_its_foot(qrowd, folder, tmp_path):
-    few = ("--n-resamples", 20, "--random-assessors", 2, "-o", tmp_path / "page.html")
+    few = ("-m", "AP", "RR", "--n-resamples", 20, "--random-assessors", 2, "-o", tmp_path / "page.html")
     report = qrowd("report", *PANEL, *few).out.splitlines()[-1]
+    assert " | AP RR | runs 12 | " in report  # all measures of the page
     assert report.endswith("random-assessors 2 | resamples 20 | seed 1")
     assert f"<code>{report}</code>" in (tmp_path / "page.html").read_text()
 

@@ -61,3 +61,14 @@ def test_a_table_of_assessors_of_two_measures_is_refused_by_the_names_of_options
     assert outcome.err.startswith(
         "qrowd: --per-assessor: the table is of one measure, but 2 were given; make a table of each"
     )
+
+
+def test_the_signature_counts_all_systems_that_were_tested_also_where_few_are_shown(qrowd, folder):
+    lines = [qrowd("table", *PANEL, *SAMPLING, "-m", "AP", *top).out.splitlines()[-1] for top in ((), ("--top", 3))]
+    assert lines[0] == lines[1]
+    assert " | runs 12 | " in lines[0]
+
+
+def test_an_option_without_a_value_stands_alone_in_the_signature(qrowd, folder):
+    last = qrowd("table", *PANEL, *SAMPLING, "--per-assessor", "-m", "AP").out.splitlines()[-1]
+    assert "per-assessor" in last.split(" | ")

@@ -79,9 +79,8 @@ class Disagreements(Result):
     @property
     def grades(self) -> tuple[str, ...]:
         """The grades of each document by assessor, as text: "ann 0, bob 3"."""
-        names = self.judgments.assessors
         pairs = zip(self.judgments.assessor.tolist(), self.judgments.value.tolist(), strict=True)
-        texts = [f"{names[assessor]} {value:g}" for assessor, value in pairs]
+        texts = [f"{self.judgments.assessors[assessor]} {round(value, 3):g}" for assessor, value in pairs]
         ends = np.cumsum(self.n_judgments)
         return tuple(", ".join(texts[end - n : end]) for end, n in zip(ends, self.n_judgments, strict=True))
 

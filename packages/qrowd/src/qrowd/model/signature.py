@@ -60,12 +60,12 @@ def signature_of(
     asked = options if call is None else call.arguments
     of_data = _facts(*filter(is_dataclass, asked.values()))
     facts = {**of_data, **_facts(result)}
-    facts["assessors"] = of_data.get("assessors") or facts.get("assessors")  # methods are none
-    measures = facts.get("measures") or facts.get("measure") or ()
+    measures = facts.get("measures", facts.get("measure", ()))
     names = [measures] if isinstance(measures, str) else [*measures]
     names += [asked.get(name, name) for name in statistics]
-    counts = {noun: facts.get(name) for noun, name in COUNTS.items()}
-    counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in counts.items() if n}
+    evaluated = {**facts, **of_data, "topics": facts.get("topics")}  # methods are no assessors; `top` shows fewer runs
+    sizes = ((noun, evaluated.get(name)) for noun, name in COUNTS.items())
+    counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in sizes if n}
     conventions = facts.get("conventions") or getattr(asked.get("conventions"), "as_dict", dict)()
     others = {
         name: value
@@ -97,7 +97,7 @@ def written(options: Facts) -> Iterator[str]:
         if isinstance(value, Mapping):  # {"qwen*": ["dual*"]} as on the command line: qwen*=dual*
             pairs = [(key, one if isinstance(one, list | tuple) else [one]) for key, one in value.items()]
             value = [f"{key}={getattr(one, '__name__', one)}" for key, several in pairs for one in several]
-        values = value if isinstance(value, list | tuple) else [value]
+        values = value if isinstance(value, list | tuple) else [] if value is True else [value]
         words = [str(int(one) if isinstance(one, float) and one.is_integer() else one) for one in values]
         quoted = [json.dumps(word, ensure_ascii=False) if set(word) & set(' "|\n') else word for word in words]
         yield " ".join([name.replace("_", "-"), *quoted]).replace("|", r"\u007c")

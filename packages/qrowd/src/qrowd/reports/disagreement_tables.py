@@ -13,7 +13,7 @@ from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments
 from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.phrases import cells, count, number, signed
+from qrowd.reports.phrases import cells, number, signed
 
 Texts = Mapping[str, Mapping[str, str]]
 
@@ -61,8 +61,7 @@ class DisagreementsReport(Reported):
             "document": one.documents[:n],
             "sd": cells(number, one.sd[:n], digits=2),
             "effect": one.effect[:n],
-            "first system": one.first[:n],
-            "second system": one.second[:n],
+            **({} if len(one.systems) < 3 else {"first system": one.first[:n], "second system": one.second[:n]}),
             "lowest": cells(signed, one.difference_lowest[:n]),
             "highest": cells(signed, one.difference_highest[:n]),
             "reversed": one.n_reversed[:n],
@@ -74,13 +73,15 @@ class DisagreementsReport(Reported):
 
     def _notes(self) -> list[Note]:
         one = self.result
+        several = "first minus second system, of the pair with the largest"
+        which = several if len(one.systems) > 2 else " minus ".join(one.systems)
         return [
             *([Note("grades", "divided by the maximum of their scale, as scales differ")] if one.rescaled else []),
             Note("order", "by sd x effect; sd: standard deviation of the gains of the judgments of a document"),
             Note(
                 "effect",
-                "change of the difference, first minus second system, between all assessors of the document giving "
-                f"its lowest grade and all giving its highest{_pairs(one)}",
+                f"change of the difference, {which}, between all assessors of the document giving its lowest grade and "
+                "all giving its highest",
             ),
             Note("reversed", "pairs of systems of which another is ahead between the two"),
         ]
@@ -89,8 +90,3 @@ class DisagreementsReport(Reported):
 def on_shared_scale(conventions: Conventions, judgments: Judgments) -> Conventions:
     """Conventions that divide grades by the maximum of their scale where assessors judge on several."""
     return conventions if alike(judgments.scales) else replace(conventions, grades="rescaled")
-
-
-def _pairs(one: Disagreements) -> str:
-    n = len(one.systems) * (len(one.systems) - 1) // 2
-    return f"; the pair with the largest of {count(n, 'pair')}" if n > 1 else ""

@@ -203,7 +203,7 @@ def paper_table(
         for i, system in enumerate(systems)
     ]
     table = Table(
-        _caption(plain, per_assessor, main.measures, n_shown),
+        _caption(plain, per_assessor, n_shown),
         [*first, *parts],
         rows,
         frozenset((int(i), int(j) + len(first)) for i, j in zip(*np.nonzero(best), strict=True)),
@@ -324,10 +324,9 @@ def _over(parts: Mapping[str, Scores]) -> str:
     return "topics and assessors" if len(next(iter(parts.values())).assessors) > 1 else "topics"
 
 
-def _caption(scores: Scores, per_assessor: bool, measures: Names, n_shown: int) -> str:
+def _caption(scores: Scores, per_assessor: bool, n_shown: int) -> str:
     systems = count(len(scores.systems), "system")
     which = systems if n_shown == len(scores.systems) else f"{n_shown} of {systems}"
     about = f"{count(len(scores.topics), 'topic')}, {count(len(scores.assessors), 'assessor')}"
     by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
-    names = measures if per_assessor else scores.measures
-    return f"Mean {listed(names, 8)} of {which} {by}".strip() + f" ({about})"
+    return f"Mean {listed(scores.measures, 8)} of {which} {by}".strip() + f" ({about})"

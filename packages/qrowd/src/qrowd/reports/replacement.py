@@ -53,11 +53,11 @@ CLOSENESS = {
 class Replacement(Reported):
     """Models compared with the same human assessors, each model without the others.
 
-    scales : note on the scales that were judged on. relevant : from which value on a judgment counts as relevant.
+    of_judgments : notes on the scales and on repeats. relevant : from which value on a judgment counts as relevant.
     """
 
     models: tuple[ModelComparison, ...]
-    scales: Note
+    of_judgments: list[Note]
     relevant: str
 
     @property
@@ -123,8 +123,7 @@ class Replacement(Reported):
         """A row per model and assessor, the calibration, and the bias; .csv holds the first table in full."""
         several = len(self.models) > 1
         frame = self.to_frame()
-        whose = "each model" if several else self.models[0].model
-        title = f"{whose} compared with each assessor"
+        title = f"{'each model' if several else self.models[0].model} compared with each assessor"
         tables = [frame_table(title, frame if several else frame.drop(columns="model"), COMPARED)]
         if "grades" in self._tables():
             assessors = self.models[0].assessors
@@ -132,10 +131,10 @@ class Replacement(Reported):
             title = f"calibration: what a grade of the model means in grades of {people}"
             tables.append(frame_table(title, self.to_frame(what="grades"), GRADES))
         tables += [_bias_table(comparison.bias) for comparison in self.models if comparison.bias is not None]
-        notes = [note for comparison in self.models for note in _notes(comparison)] + [self.scales]
+        notes = [note for comparison in self.models for note in _notes(comparison)] + self.of_judgments
         scores = self.models[0].scores
         if scores is not None:
-            notes += [note for note in scoring_notes(scores) if note.kind != "scale"]
+            notes += [note for note in scoring_notes(scores) if note.kind not in ("scale", "repeats")]
         return Document(self.sentence, tuple(tables), tuple(dict.fromkeys(notes)), self.to_frame, self.content_of_json)
 
     def content_of_json(self) -> dict[str, Any]:
@@ -198,9 +197,13 @@ def replacement_report(
         statistics["test"] = unlike_in_test(every, closeness)
     if any(one.kappas is not None for one in comparisons):
         statistics["kappa"] = "relevant"
-    rules = [scale_rules(every, combine_scales, statistics)]
-    rules.append(scale_rules(every, "auto", {"mean difference, error": "rescaled"}))
-    return Replacement(tuple(comparisons), scales_note(scales, "; ".join(filter(None, rules))), thresholds(every))
+    rules = (
+        scale_rules(every, combine_scales, statistics),
+        scale_rules(every, "auto", {"mean difference, error": "rescaled"}),
+    )
+    about = scales_note(scales, "; ".join(filter(None, rules)))
+    repeats = repeats_note(judgments.n_repeats(), f"; counted: {conventions.repeats}")
+    return Replacement(tuple(comparisons), [about, *repeats], thresholds(every))
 
 
 def relevant_from(judgments: Judgments, rel: float) -> Judgments:
@@ -232,7 +235,7 @@ def _verdict(test: AnnotatorTest) -> str:
 def _untested(comparison: ModelComparison) -> str:
     """That the test cannot be computed, and how far the model agrees with each assessor."""
     assessors = comparison.assessors
-    n = len(comparison.assessors)
+    n = len(assessors)
     why = f"there {is_or_are(n)} {n}" if n < MIN_ASSESSORS else "these have too few documents in common"
     text = (
         f"Whether {comparison.model} may replace {listed(assessors)} is not known: the alternative annotator test "
@@ -402,7 +405,6 @@ def _test_notes(test: AnnotatorTest) -> Iterator[Note]:
         topics = f", or than {MIN_TOPICS} topics," if test.clusters == "topics" else ""
         shared = f"fewer than {test.min_documents} documents{topics} shared with the model and another assessor"
         yield Note("not tested", f"{listed(test.untested, 8)}; {shared}")
-    yield from repeats_note(test.n_repeats, f"; counted: {test.repeats}")
 
 
 def _bias_notes(bias: AssessorBias) -> Iterator[Note]:

@@ -146,6 +146,7 @@ def report(
     notes += [Note("files", text) for text in dict.fromkeys((*runs.notes, *judged.notes))]
     sections.append(_coverage_section(runs, panel, scores, notes))
     return Report(
+        measures=tuple(names),
         compared_with=part.baseline,
         answer=answer,
         systems=part.rows,

@@ -62,10 +62,12 @@ class Provenance:
 class Report(Reported):
     """The answer of `qrowd report`: `write("report.html")` writes the page, `to_frame(what=...)` gives its tables.
 
-    compared_with : the system that all others are compared with, the baseline or the leader. systems : best first.
+    measures : the verdict is by the first. compared_with : the system that all others are compared with, the baseline
+    or the leader. systems : best first.
     settings : the conventions and choices in force. data : what the page computes with when a reader chooses.
     """
 
+    measures: tuple[str, ...]
     compared_with: str
     answer: Answer
     systems: tuple[SystemRow, ...]
