@@ -83,6 +83,9 @@ OTHERS = (
     "magnitude --judgments panel/magnitudes.csv --gold panel/gold.qrels --normalise median",
     "next --runs panel/runs --question 'bm25 > hybrid' --model panel/judges/llm-a.qrels --scale 0-3",
     "evaluate --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' --method majority",
+    "compare --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' 'llm-*' --slots 2 --seed 2",
+    "table --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' 'llm-*' --slots 2",
+    "next --runs panel/runs --question best --judgments panel/judges --exclude 'crowd-*' --model llm-a --scale 0-3",
 )
 FIELDS = {
     "demo": "baseline bm25 | both 10000 | seed 1",
@@ -94,6 +97,9 @@ FIELDS = {
         "assessors 5 | exclude crowd-* | ties document | unjudged nonrelevant | methods majority | over topics 10000 | "
         "seed 1"
     ),
+    "compare": "exclude crowd-* llm-* | slots 2 | ties document | unjudged nonrelevant | both 10000 | seed 2",
+    "table": "exclude crowd-* llm-* | slots 2 | ties document | unjudged nonrelevant",
+    "next --runs panel/runs --question best": "assessors 4 | exclude crowd-* | question best | scale 0-3 | seed 1",
 }
 
 

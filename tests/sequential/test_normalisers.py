@@ -19,10 +19,11 @@ from qrowd.sequential.candidates import (
     expected_normalisers,
     label_shares,
     mean_gains,
+    normaliser_limits,
     possible_gains,
 )
 from qrowd.sequential.design import Draws
-from qrowd.sequential.linear_forms import certain_differences, difference_variance, normaliser_limits, normaliser_sd
+from qrowd.sequential.linear_forms import certain_differences, difference_variance, normaliser_sd
 from qrowd.sequential.looks import Problem
 from qrowd.sequential.predictions import Posterior, Predictions, features_of, label_features, predict_gains
 from qrowd.sequential.question import Question
@@ -46,9 +47,7 @@ def slow_ideal(gains: list[float], cutoff: int) -> float:
 @pytest.mark.parametrize("cutoff", [2, 10])
 def test_the_limits_are_the_ideal_lists_with_open_documents_at_the_lowest_and_the_highest(cutoff: int) -> None:
     gains = np.array([1.0, np.nan, 2.5, np.nan, 0.0])
-    low, high = normaliser_limits(
-        measure(f"nDCG@{cutoff}"), candidates([0, 0, 0, 1, 1]), gains, lowest=0.0, highest=3.0
-    )
+    low, high = normaliser_limits(measure(f"nDCG@{cutoff}"), candidates([0, 0, 0, 1, 1]), gains, LEVELS)
     np.testing.assert_allclose(low, [slow_ideal([1, 0, 2.5], cutoff), 0.0])
     np.testing.assert_allclose(high, [slow_ideal([1, 3, 2.5], cutoff), slow_ideal([3, 0], cutoff)])
 
@@ -59,7 +58,7 @@ def test_no_gains_of_the_open_documents_lead_outside_the_certain_differences() -
     weights = np.array([[1.0, -0.6, 0.5, 0.6, -1.0, 0.0], [1.0, 0.0, -0.5, 0.0, 0.0, 1.0]])
     whole = candidates(topic)
     ndcg = measure("nDCG@10")
-    limits = normaliser_limits(ndcg, whole, gains, lowest=0.0, highest=3.0)
+    limits = normaliser_limits(ndcg, whole, gains, LEVELS)
     low, high = certain_differences(weights, np.array(topic), gains, limits, lowest=0.0, highest=3.0)
     plain = certain_differences(weights, np.array(topic), gains, (np.ones(2), np.ones(2)), lowest=0.0, highest=3.0)
     values: list[Floats] = []
@@ -86,12 +85,19 @@ def test_once_all_is_judged_nothing_of_the_normaliser_is_in_doubt() -> None:
     assert result.tolist() == [0.0, 0.0]
 
 
+def test_once_all_is_judged_the_expected_normaliser_is_that_of_the_mean_gains() -> None:
+    gains = np.array([0.5, 0.5, 2.5, 1 / 3, 1.0, 0.0])
+    whole, no = candidates([0, 0, 0, 1, 1, 2]), np.ones(6)
+    result = expected_normalisers(measure("nDCG@2"), whole, no, no, gains=gains, levels=LEVELS)
+    np.testing.assert_allclose(result, [slow_ideal([0.5, 0.5, 2.5], 2), slow_ideal([1 / 3, 1], 2), np.inf])
+
+
 def test_a_measure_without_normaliser_has_none_in_doubt() -> None:
     whole = candidates([0, 0, 1])
     gains = np.full(3, np.nan)
     predictions = Predictions(np.ones(3), np.ones(3), {}, NO_FEATURES, NO_POSTERIOR)
     assert normaliser_sd(measure("DCG@10"), whole, predictions, gains, LEVELS).tolist() == [0.0, 0.0]
-    low, high = normaliser_limits(measure("RBP"), whole, gains, lowest=0.0, highest=3.0)
+    low, high = normaliser_limits(measure("RBP"), whole, gains, LEVELS)
     assert low.tolist() == high.tolist() == [1.0, 1.0]
 
 
@@ -126,7 +132,7 @@ def test_the_error_of_the_normaliser_is_not_larger_than_it_says() -> None:
             ndcg, whole, predictions.expected, predictions.spread, gains=gains, levels=LEVELS
         )
         sd = normaliser_sd(ndcg, whole, predictions, gains, LEVELS)
-        exact = normaliser_limits(ndcg, whole, truth, lowest=0.0, highest=3.0)[0]
+        exact = normaliser_limits(ndcg, whole, truth, LEVELS)[0]
         errors.append((expected - exact) / sd)
     assert 0.3 < np.sqrt(np.mean(np.square(errors))) < 1.2
 

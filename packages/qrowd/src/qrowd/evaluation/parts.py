@@ -174,8 +174,7 @@ def _scores_of_part(task: _Task, number: int) -> PartScores:
     conventions = task.conventions
     conventions = replace(conventions, missing="skip") if conventions.missing == "interpolate" else conventions
     plan = Plan(runs, parsed_measures(list(task.measures), conventions), conventions, task.threads)
-    graded = conventions.graded(judgments)
-    scores = plan.gather(judgments.assessors, [graded.panel(repeats=conventions.repeats)])
+    scores = plan.gather(judgments.assessors, [conventions.graded(judgments).panel(repeats=conventions.repeats)])
     part = PartScores(scores.values, scores.relevant, scores.coverage, plan.facts(), judgments.n_repeats())
     if path is not None:
         _write_scores(path, part)

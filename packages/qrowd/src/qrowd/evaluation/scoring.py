@@ -96,7 +96,7 @@ def evaluate(
         return plan.gather(names, panels)
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
-    return replace(scores, attributes={**scores.attributes, "scales": scales})
+    return replace(scores, attributes={**scores.attributes, "scales": scales, "prepared": judgments.prepared})
 
 
 def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:

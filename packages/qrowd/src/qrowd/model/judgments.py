@@ -437,12 +437,11 @@ class Judgments(Displayed):
         pair = self.pair_numbers[rows]
         slot = np.full(len(self), n)
         slot[rows] = np.arange(rows.size) - np.searchsorted(pair, pair)  # pair is sorted: this finds each one's first
-        in_slots = np.flatnonzero(slot < n)
-        shared = self.shared_scale()
+        scales = (self.shared_scale(),) * n
         names = tuple(f"slot {i + 1}" for i in range(n))
         assessor = np.minimum(slot, n - 1).astype(np.int32)
-        slotted = replace(self, assessors=names, assessor=assessor, scales=(shared,) * n, sources=(0,) * n)
-        return slotted._take(in_slots, keep_assessors=True)
+        slotted = replace(self, assessors=names, assessor=assessor, scales=scales, sources=(0,) * n)
+        return slotted._take(np.flatnonzero(slot < n), keep_assessors=True)
 
     def panel(self, *, repeats: Repeats = "first") -> Panel:
         """As one dense array over the pooled documents; see `Panel`. Values below 0 become nan (not judged)."""
@@ -475,7 +474,7 @@ class Judgments(Displayed):
             # Without those who are left out, the others of their table may be on one scale.
             scales = inferred_scales(by_code(value, assessor, len(assessors)), settled(scales, sources), sources)
         columns = (topics, documents, assessors, topic, document, assessor, value)
-        return Judgments(*columns, scales, sources, **optional, notes=self.notes)
+        return Judgments(*columns, scales, sources, **optional, notes=self.notes, prepared=self.prepared)
 
 
 def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:

@@ -296,7 +296,7 @@ def ideal_scores(measure: Measure, candidates: Candidates, chance: Floats, level
 def expected_normalisers(
     measure: Measure, candidates: Candidates, expected: Floats, spread: Floats, *, gains: Floats, levels: Floats
 ) -> Floats:
-    """(topics,) expected normaliser; inf where no gain is possible.
+    """(topics,) expected normaliser, between its limits; inf where no gain is possible.
 
     expected, spread : (pairs,) mean and standard deviation of a normal distribution of the gain of a document that is
     not judged. gains : (pairs,) nan where not judged. levels : possible gains, ascending.
@@ -309,7 +309,25 @@ def expected_normalisers(
     shares = (np.nan_to_num(gains) - levels[:-1, None]) / np.diff(levels)[:, None]  # a mean of people lies between
     chance = np.where(judged, np.clip(shares, 0, 1), chance)
     ideal = ideal_scores(measure, candidates, chance, levels)
-    return np.where(ideal > 0, ideal, np.inf)
+    limits = normaliser_limits(measure, candidates, gains, levels)  # shares of levels say too much of means
+    return np.where(ideal > 0, np.clip(ideal, *limits), np.inf)
+
+
+def normaliser_limits(measure: Measure, candidates: Candidates, gains: Floats, levels: Floats) -> list[Floats]:
+    """(topics,) normaliser if every open document gained the lowest, and the highest; 1 where the measure has none."""
+    return [_ideal(measure, candidates, np.where(np.isnan(gains), levels[end], gains)) for end in (0, -1)]
+
+
+def _ideal(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
+    definition = measure.definition
+    if not isinstance(definition, NDCG):
+        return np.ones(len(candidates.topics))
+    order = np.lexsort((-gains, candidates.topic))
+    topics = candidates.topic[order]
+    rank = np.arange(topics.size) - np.searchsorted(topics, topics)
+    by_rank = np.append(definition.coefficients(measure, int(rank.max(initial=0)) + 1), 0.0)
+    coefficients = by_rank[np.minimum(rank, by_rank.size - 1)]
+    return np.bincount(topics, coefficients * gains[order], len(candidates.topics)).astype(np.float64)
 
 
 def _gains(judgments: Judgments, candidates: Candidates, measure: Measure) -> Floats:

@@ -11,6 +11,7 @@ documents turn out to be.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,24 +20,11 @@ from numpy.typing import NDArray
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
 from qrowd.model.measure import Measure
-from qrowd.sequential.candidates import Candidates, Lists, expected_normalisers
+from qrowd.sequential.candidates import Candidates, Lists, expected_normalisers, normaliser_limits
 from qrowd.sequential.predictions import Predictions, simulated_gains
 
 SHARED = 0.8  # of the error of a prediction, that the documents of a topic share: cautious on TREC 2021 Deep Learning
 COMMON = 0.1  # relative error of the normalisers of all topics alike, one standard deviation
-
-
-def normaliser_limits(
-    measure: Measure, candidates: Candidates, gains: Floats, *, lowest: float, highest: float
-) -> tuple[Floats, Floats]:
-    """(topics,) normaliser if every open document gained the lowest, and the highest; 1 where the measure has none."""
-    ones = np.ones(len(candidates.topics))
-    if not isinstance(measure.definition, NDCG):
-        return ones, ones
-    low, high = (
-        _ideal(measure, candidates, np.where(np.isnan(gains), of_open, gains)) for of_open in (lowest, highest)
-    )
-    return low, high
 
 
 def normaliser_sd(
@@ -66,7 +54,7 @@ def normaliser_sd(
     by_rank = measure.definition.coefficients(measure, int(counts.max(initial=1.0)) + 1)
     at_count = np.append(by_rank, 0.0)[np.minimum(counts.astype(np.int64), by_rank.size)]
     of_counts = (np.diff(levels)[:, None] * at_count * sd).sum(axis=0)
-    low, high = normaliser_limits(measure, candidates, gains, lowest=float(levels[0]), highest=float(levels[-1]))
+    low, high = normaliser_limits(measure, candidates, gains, levels)
     return np.asarray(np.minimum(np.hypot(of_shared, of_counts), (high - low) / 2))
 
 
@@ -100,7 +88,7 @@ def certain_differences(
     weights: Floats,
     topic: NDArray[np.integer],
     gains: Floats,
-    limits: tuple[Floats, Floats],
+    limits: Sequence[Floats],
     *,
     lowest: float,
     highest: float,
@@ -126,7 +114,7 @@ def certain_differences(
     return certain_means(ends[0], ends[1], limits)
 
 
-def certain_means(least: Floats, most: Floats, limits: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def certain_means(least: Floats, most: Floats, limits: Sequence[Floats]) -> tuple[Floats, Floats]:
     """(contrasts,) lowest and highest possible mean over topics of differences over their normalisers.
 
     least, most : (contrasts, topics) limits of the differences before the normaliser. limits : (topics,) of the
@@ -144,17 +132,6 @@ def _over(sums: Floats, normalisers: Floats) -> Floats:
     """Sums over normalisers; where the normaliser is 0, as far from 0 as can be, or 0."""
     far = np.where(sums == 0, 0.0, np.copysign(np.inf, sums))
     return np.where(normalisers > 0, sums / np.where(normalisers > 0, normalisers, 1.0), far)
-
-
-def _ideal(measure: Measure, candidates: Candidates, gains: Floats) -> Floats:
-    definition = measure.definition
-    assert isinstance(definition, NDCG)
-    order = np.lexsort((-gains, candidates.topic))
-    topics = candidates.topic[order]
-    rank = np.arange(topics.size) - np.searchsorted(topics, topics)
-    by_rank = np.append(definition.coefficients(measure, int(rank.max(initial=0)) + 1), 0.0)
-    coefficients = by_rank[np.minimum(rank, by_rank.size - 1)]
-    return np.bincount(topics, coefficients * gains[order], len(candidates.topics)).astype(np.float64)
 
 
 N_SIMULATIONS = 40  # of the gains of open documents
@@ -210,7 +187,7 @@ def form_of_sums(
         plain[contrasts[:, 0]] - plain[contrasts[:, 1]],
         topic,
         judged,
-        normaliser_limits(measure, candidates, gains, lowest=lowest, highest=highest),
+        normaliser_limits(measure, candidates, gains, levels),
         lowest=lowest,
         highest=highest,
     )
