@@ -170,9 +170,10 @@ def test_the_file_of_a_model_whose_name_is_a_path_brings_the_name_of_the_model()
 
 def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_said():
     write("runs/bm25.run", RUN)
-    for name in ("trec-rf10-readme.txt", "README.md", "ir-metadata.yml", "LICENSE", ".DS_Store"):
+    for name in ("trec-rf10-readme.txt", "README.md", "ir-metadata.yml", "campaign.toml", "LICENSE", ".DS_Store"):
         write(f"runs/{name}", "title: runs\n")
-    note = "5 files about the data were passed over (LICENSE, README.md, ir-metadata.yml, trec-rf10-readme.txt)"
+    names = "LICENSE, README.md, campaign.toml, ir-metadata.yml, trec-rf10-readme.txt"
+    note = f"6 files about the data were passed over ({names})"
     assert (read_runs("runs").systems, read_runs("runs").notes) == (("bm25",), (note,))
     shell = [f"runs/{name}" for name in ("LICENSE", "README.md", "bm25.run", "ir-metadata.yml")]
     assert read_runs(shell).systems == ("bm25",)

@@ -13,6 +13,7 @@ import pytest
 
 from command_line import status_of
 from damaged_files import DAMAGES, EXPORTS
+from qrowd.sequential.design import FORMAT
 
 GOLDEN = Path(__file__).with_name("check_of_the_panel.txt")
 ANSWERS = "answers are judged, no documents: write a table with the header topic,document,assessor,value"
@@ -74,6 +75,10 @@ OTHERS = {
     "ratings.csv": (
         "topic,system,assessor,faithfulness\n1,a,ann,3\n",
         "looks like ratings of systems by assessors; not read, since no document is named: write a file for each",
+    ),
+    "next.json": (
+        json.dumps({"format": FORMAT, "question": "a > b", "documents": [["t", "d"]]}),
+        "looks like the design of a question; no judgments: give it to qrowd next as --design, beside --judgments",
     ),
 }  # fmt: skip
 

@@ -54,6 +54,8 @@ def test_the_test_of_two_systems_is_of_the_two(qrowd, tmp_path):
     (tmp_path / "r.run").write_text("t Q0 d2 1 2 r\nu Q0 d1 2 1 r\nu Q0 d2 1 2 r\n")
     outcome = qrowd("evaluate", "--runs", "s.run", "r.run", "--judgments", "ann.qrels")
     assert "come from one test of the two systems by the largest |t|" in outcome.out
+    outcome = qrowd("compare", "--runs", "s.run", "r.run", "--judgments", "ann.qrels", "--systems", "s", "r")
+    assert "over 2 topics and 1 assessor (" in outcome.out
 
 
 def test_a_report_with_one_difference_does_not_speak_of_all_of_them(qrowd, tmp_path):

@@ -27,7 +27,7 @@ ENDINGS = (
     ".qrels", ".qrel", ".prefs", ".pref", ".tot", ".eval",
 )  # fmt: skip
 ABOUT = re.compile(
-    r"(.*[-_.])?readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|html|pdf)", re.IGNORECASE
+    r"(.*[-_.])?readme(\..*)?|license(\..*)?|.*\.(md|ya?ml|toml|html|pdf)", re.IGNORECASE
 )  # files about the data
 TIRA_RUNS = ("run.txt", "run.txt.gz")  # in a run folder of TIRA, beside its metadata
 TIRA_METADATA = "ir-metadata.yml"
@@ -47,7 +47,7 @@ def file_name(label: str, ending: str) -> str:
 def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
     """The files that paths, glob patterns and folders stand for, sorted within each.
 
-    Files that speak about the data (README, *.md, *.yml, licences, hidden files) are passed over among others.
+    Files that speak about the data (README, *.md, *.yml, *.toml, licences, hidden files) are passed over among others.
 
     Raises
     ------

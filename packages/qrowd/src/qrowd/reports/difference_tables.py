@@ -67,7 +67,7 @@ def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:
         facts.append(f"{count(first.n_left_out, 'cell')} without a score of both systems left out")
     yield Note(
         "intervals",
-        f"{percent(first.confidence)}, over {first.n_topics} topics and {first.n_assessors} assessors "
+        f"{percent(first.confidence)}, over {first.n_topics} topics and {count(first.n_assessors, 'assessor')} "
         f"({first.design}); {'; '.join(facts)}; the method topics treats the assessors as the only possible ones",
     )
     yield Note(

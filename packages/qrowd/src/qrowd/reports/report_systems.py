@@ -187,8 +187,7 @@ def _verdict(leaders: Sequence[str], best: Sequence[str], n: int) -> str:
     if best and set(best) != set(leaders):
         return f"{text}, but {len(best)} of {n} systems may be the best"
     if best and len(best) < n:
-        others = count(n - len(best), "system")
-        return f"{text} and {'are' if several else 'is'} significantly better than the other {others}"
+        return f"{text} and {'are' if several else 'is'} significantly better than the rest"
     return text
 
 
