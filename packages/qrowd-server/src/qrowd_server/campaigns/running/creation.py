@@ -67,7 +67,7 @@ def create_campaign(
     campaign_id = materials.add_campaign(connection, row)
     if campaign_id is None:
         raise ArgumentError(
-            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or change or delete that campaign"
+            f"campaign.name: {plan.name!r} is taken by another campaign; choose another, or change or delete that one"
         )
     written: set[str] = set()
     add_documents(connection, campaign_id, plan.documents, written)
