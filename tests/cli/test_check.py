@@ -147,6 +147,15 @@ def test_judgments_alone_say_what_needs_runs(asked, folder):
     assert "  not: replace, since no assessor is called like a model; say who is with --model\n" in out
 
 
+def test_a_file_that_judge_ask_wrote_is_of_a_model_whatever_its_name(asked, folder, tmp_path):
+    copy = tmp_path / "judges" / "phi-4+graded.qrels"
+    copy.parent.mkdir()
+    copy.write_bytes((folder / "judges" / "bob.qrels").read_bytes())
+    out, commands = asked("panel/judges/ann.qrels", "judges")
+    assert commands == ["agree", "assessors", "replace", "aggregate"]
+    assert "--model phi-4+graded" in words_of(out)
+
+
 def test_runs_alone_can_be_judged_next(asked, folder):
     out, commands = asked("panel/runs")
     assert commands == ["next"]

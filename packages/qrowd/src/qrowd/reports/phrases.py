@@ -9,7 +9,8 @@ from math import isnan
 from typing import Any
 
 LONGEST = 100  # letters of the names in a list
-MODEL_NAME = re.compile("gpt|llama|llm|claude|gemini|gemma|mi[sx]tral|qwen|deepseek|umbrela", re.IGNORECASE)
+# Of families, and MODEL+PROMPT, as qrowd judge and campaigns name models.
+MODEL_NAME = re.compile(r"gpt|llama|llm|claude|gemini|gemma|mi[sx]tral|qwen|deepseek|umbrela|.\+\w", re.IGNORECASE)
 
 
 def number(value: float, digits: int = 4) -> str:
