@@ -268,8 +268,8 @@ def test_a_document_twice_in_a_list_is_named_with_its_line():
         from_table(Runs, text, "x.csv", system="A")
 
 
-def test_judgments_given_as_runs_lack_a_score():
-    with pytest.raises(FileError, match=r"^x.csv: no score column .* among topic, document, label"):
+def test_judgments_given_as_runs_are_refused():
+    with pytest.raises(FileError, match=r"^x.csv: the columns topic, document, label are those of judgments;"):
         from_table(Runs, b"topic,document,label\nt,d,1\n", "x.csv", system="A")
 
 

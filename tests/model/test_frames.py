@@ -214,6 +214,17 @@ def test_a_missing_column_is_named_with_what_is_there_and_how_to_name_it(name, f
         Judgments.from_frame(frame)
 
 
+@pytest.mark.parametrize(
+    ("read", "columns"),
+    [(Judgments, ["ranker", "query", "Product ID", "position"]), (Runs, ["query", "product", "annotator", "label"])],
+)
+def test_a_table_of_the_other_kind_is_met_by_the_question_whether_both_were_swapped(read, columns):
+    with pytest.raises(
+        ArgumentError, match=f"the columns {', '.join(columns)} are those of .*; were runs and judgments "
+    ):
+        read.from_frame(pd.DataFrame({column: ["1"] for column in columns}))
+
+
 def test_names_that_are_unknown_or_not_there_are_refused():
     with pytest.raises(
         ArgumentError, match=r"columns: there is no role 'grade'; choose from topic, document, assessor, value"

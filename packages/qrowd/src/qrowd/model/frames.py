@@ -36,7 +36,7 @@ from qrowd.model.cells import (
     ordered_categories,
     ordered_labels,
 )
-from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, roles_of
+from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, refuse_other_kind, roles_of
 from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale, parse_scale
 
@@ -351,6 +351,8 @@ class _Table:
         stand_in: tuple[str, str | None],
     ) -> _Table:
         columns = columns_of(as_frame(frame))
+        if not options.columns:
+            refuse_other_kind(list(columns), usual_names)
         role_of = roles_of(list(columns), usual_names, options.columns or {})
         return cls(columns, role_of, options, stand_in, usual_names)
 

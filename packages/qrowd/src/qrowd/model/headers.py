@@ -115,6 +115,15 @@ def kind_of(headers: Sequence[str]) -> Kind:
     return "judgments" if is_called(headers, value) else "runs"
 
 
+def refuse_other_kind(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]]) -> None:
+    """A table of runs, whose scores would pass for judgments, or one of judgments instead of runs."""
+    kind = kind_of(headers)
+    other = {"runs": JUDGMENT_COLUMNS, "judgments": RUN_COLUMNS}.get(kind)
+    ranked = is_called(headers, RUN_COLUMNS["rank"] + (RUN_COLUMNS["score"] if kind == "judgments" else ()))
+    if usual_names is other and ranked == (kind == "runs"):
+        raise ArgumentError(f"the columns {', '.join(headers)} are those of {kind}; were runs and judgments swapped?")
+
+
 def roles_of(headers: Sequence[str], usual_names: Mapping[str, tuple[str, ...]], names: Names) -> dict[str, str]:
     """{role: header} of a table: as the caller names them, else the one header with a usual name of the role.
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from qrowd.errors import ArgumentError, InputError
 from qrowd.model.frames import as_frame
-from qrowd.model.headers import RUN_COLUMNS, is_called, kind_of
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import depth_of, first_of
 from qrowd.model.preferences import Preferences, concatenate_preferences
@@ -107,7 +106,6 @@ def _of(data: Any, kind: type[Any], name: str | None) -> Any:
     if _is_of_names(data):
         return CONCATENATE[kind]([_of(part, kind, str(key)) for key, part in data.items()])
     frame = as_frame(data)
-    _refuse_other(frame, OWN[kind])
     if name is None:
         return kind.from_frame(frame)
     whole = kind.from_frame(frame, **{role: name})
@@ -133,12 +131,3 @@ def _is_of_names(data: object) -> bool:
     if isinstance(value, list | tuple):
         return bool(value) and (isinstance(value[0], Mapping | tuple) or is_dataclass(value[0]))
     return isinstance(value, Mapping) or hasattr(value, "columns") or _ranx(value) != ""
-
-
-def _refuse_other(frame: Any, expected: str) -> None:
-    """A table of runs, whose scores would pass for judgments, or one of judgments instead of runs."""
-    names = list(frame) if isinstance(frame, Mapping) else list(getattr(frame, "column_names", None) or frame.columns)
-    kind = kind_of(names)
-    ranked = is_called(names, (*RUN_COLUMNS["rank"], *(RUN_COLUMNS["score"] if expected == "runs" else ())))
-    if {kind, expected} == {"runs", "judgments"} and ranked == (expected == "judgments"):
-        raise ArgumentError(f"the columns {', '.join(names)} are those of {kind}; were runs and judgments swapped?")
