@@ -190,7 +190,7 @@ class Design(Result):
             if own != other:
                 raise ArgumentError(
                     f"design: it is for the {what} {_short(own)!r}, not for {_short(other)!r}; start a new design "
-                    "under another name (--design FILE)"
+                    "under another name (--design FILE -o BATCH)"
                 )
         if (self.topics, self.documents) != (topics, documents):
             raise ArgumentError(
