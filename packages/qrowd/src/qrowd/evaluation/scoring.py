@@ -96,7 +96,8 @@ def evaluate(
         return plan.gather(names, panels)
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
-    return replace(scores, attributes={**scores.attributes, "scales": scales, "prepared": judgments.prepared})
+    prepared = {"prepared": judgments.prepared} if judgments.prepared else {}
+    return replace(scores, attributes={**scores.attributes, "scales": scales, **prepared})
 
 
 def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:

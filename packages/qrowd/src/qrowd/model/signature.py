@@ -62,7 +62,7 @@ def signature_of(
     facts = {**of_data, **_facts(result)}
     measures = facts.get("measures", facts.get("measure", ()))
     names = [measures] if isinstance(measures, str) else [*measures]
-    names += [asked.get(name, name) for name in statistics]
+    names += [asked.get(name, name) for name in statistics if name not in facts.get("not_computed", ())]
     evaluated = {**facts, **of_data, "topics": facts.get("topics")}  # methods are no assessors; `top` shows fewer runs
     sizes = ((noun, evaluated.get(name)) for noun, name in COUNTS.items())
     counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in sizes if n}

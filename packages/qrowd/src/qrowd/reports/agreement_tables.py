@@ -59,7 +59,8 @@ def agree(
     tables = [] if by_topic is None else [_alpha_table(by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
     notes = (scale, *_notes(alpha, pairs is not None))
-    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame)
+    without = ("kappa",) if pairs is None else ()
+    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame, not_computed=without)
 
 
 def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgreement | None:

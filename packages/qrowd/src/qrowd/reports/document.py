@@ -80,7 +80,7 @@ class Document:
     frame : every number in full, one row each, for .csv and .parquet.
     content : everything for .json besides sentence and notes; default: the rows of the frame.
     title : the heading of a page (.html, .md); empty: none. figure : of a page (.html), as HTML.
-    signature : the last line, of a result; empty: none.
+    signature : the last line, of a result; empty: none. not_computed : statistics that it does not name.
     """
 
     sentence: str
@@ -91,6 +91,7 @@ class Document:
     title: str = ""
     figure: str = ""
     signature: str = ""
+    not_computed: tuple[str, ...] = ()
 
     def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
         """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
