@@ -48,7 +48,7 @@ settings.register_profile("thorough", settings.get_profile("local"), max_example
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
-# Modules whose tests take a second or more together, the slowest first, by `pytest --durations=0`.
+# The modules whose tests take longest, the slowest first, by `pytest --durations=0`; half of all tests are in others.
 SLOW = (Path(__file__).parent / "slow_modules.txt").read_text(encoding="utf-8").split()
 
 
