@@ -136,6 +136,8 @@ def test_a_dry_run_prices_the_job_and_asks_nothing(qrowd, few):
     assert outcome.out.startswith("3 requests, about ")
     assert "cost unknown" in outcome.out
     assert not (few / "judge.sqlite").exists()
+    qrowd(*ASK, "--runs", "runs", "--model", "assessor.py:grade")
+    assert qrowd(*ASK, "--runs", "runs", "--model", "assessor.py:grade", "--dry-run").out.startswith("0 requests, ")
 
 
 def test_equal_texts_are_asked_and_priced_once_with_and_without_a_record(qrowd, few):

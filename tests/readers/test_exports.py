@@ -7,7 +7,7 @@ import pytest
 from qrowd import readers
 from qrowd.errors import FileError
 from qrowd.readers import READERS
-from qrowd.readers.tool_exports import first_record
+from qrowd.readers.tool_exports import first_record, single
 
 TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
 
@@ -199,6 +199,10 @@ def test_json_min_holds_data_and_answers_side_by_side():
         ("q1", "d1", 5, None, 2),
     ]
     assert "id" not in columns  # of the task, which is no document
+
+
+def test_a_list_of_one_choice_is_the_choice_and_several_are_a_text():
+    assert [single(choice) for choice in ([2], ["yes", "no"], "yes")] == [2, "yes, no", "yes"]
 
 
 def test_a_response_of_argilla_is_a_row_and_long_text_is_a_comment():

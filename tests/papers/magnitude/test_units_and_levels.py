@@ -167,12 +167,27 @@ REFUSED = {
         ArgumentError,
         "pairs: 'x' needs an upper and a lower level with no grade in both",
     ),
+    "no upper level": (
+        lambda: level_ratios(SMALL, GOLD, pairs={"x": LevelPair((), (0,))}),
+        ArgumentError,
+        "pairs: 'x' needs an upper and a lower level with no grade in both",
+    ),
+    "no lower level": (
+        lambda: level_ratios(SMALL, GOLD, pairs={"x": LevelPair((3,), ())}),
+        ArgumentError,
+        "pairs: 'x' needs an upper and a lower level with no grade in both",
+    ),
     "one level": (
         lambda: level_ratios(SMALL, gold_of({("t1", "H"): 3})),
         ArgumentError,
         "gold: all judged documents have grade 3, so there are no two levels",
     ),
 }
+
+
+def test_by_default_the_levels_that_occur_are_compared():
+    found = level_ratios(SMALL, GOLD)
+    assert (list(found.pairs), found.ratio.tolist()) == (["3:0"], [2.0])
 
 
 @pytest.mark.parametrize(("call", "error", "line"), REFUSED.values(), ids=REFUSED)
