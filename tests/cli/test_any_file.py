@@ -37,7 +37,10 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv")
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)
     assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (exact, irrelevant, substitute), ")
-    assert "labels 'exact<irrelevant<substitute' (which is the order in the file, to be corrected)" in outcome.err
+    assert (
+        "labels 'exact<irrelevant<substitute' (which is the order in the file, to be corrected; labels= in Python)"
+        in outcome.err
+    )
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)
     assert outcome.status == 0
     assert outcome.out.startswith("By nDCG, neural leads for all 2 assessors")

@@ -177,7 +177,7 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
     if ordered is not None:
         frame["label"] = frame["label"].astype("category")
     with pytest.raises(
-        RowError, match=r"words \(exact, irrelevant\), .* as in labels 'exact<irrelevant' \(which is the order in"
+        RowError, match=r"words \(exact, irrelevant\), .* as in --labels 'exact<irrelevant' \(which is the order in"
     ):
         Judgments.from_frame(frame)
 
@@ -189,7 +189,7 @@ def test_a_word_outside_the_order_is_named_with_its_row():
 
 def test_words_in_several_letter_cases_are_suggested_once():
     words = ["Exact", "exact", "IRRELEVANT", "irrelevant"]
-    with pytest.raises(RowError, match=r"words \(exact, irrelevant\), .* as in labels 'exact<irrelevant' \("):
+    with pytest.raises(RowError, match=r"words \(exact, irrelevant\), .* as in --labels 'exact<irrelevant' \("):
         Judgments.from_frame(frame_of_words(words))
     graded = Judgments.from_frame(frame_of_words(words), labels="IRRELEVANT<Exact")
     assert graded.value.tolist() == [1, 1, 0, 0]

@@ -158,7 +158,7 @@ GOOD = {"topic": ["t", "t"], "document": ["d", "e"], "assessor": ["a", "a"], "va
 def test_a_missing_label_is_an_error_with_its_row(library, name):
     with pytest.raises(RowError, match=f"^row 2: {name} is missing ") as error:
         Judgments.from_frame(MISSING[library](name))
-    hint = "the choice drop for incomplete rows leaves them out"
+    hint = "--incomplete-rows drop (incomplete_rows= in Python) leaves them out"
     assert (error.value.row, error.value.problem) == (2, f"{name} is missing (1 such row); {hint}")
 
 
