@@ -50,13 +50,13 @@ def check(
 
 def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
     """The lines that are shown, of at most so many letters."""
+    from qrowd.reports.inspection import MISTAKES_SHOWN
+
     contents = list(inspection.contents())
     if contents:
         yield "What the files hold"
     for content in contents:
         yield from wrapped(content, width)
-    from qrowd.reports.inspection import MISTAKES_SHOWN
-
     yield "What is wrong" if inspection.mistakes else "No mistakes found"
     for lines, most in ((inspection.mistakes, MISTAKES_SHOWN), (inspection.remarks(), REMARKS_SHOWN)):
         for line in lines[:most]:

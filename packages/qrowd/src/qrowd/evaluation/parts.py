@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +30,7 @@ from qrowd.model.objects import as_judgments, as_runs
 from qrowd.model.panel import Blocks, Panel
 from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores
+from qrowd.model.signature import version
 from qrowd.partitions import (
     PartitionedCollection,
     PartitionedJudgments,
@@ -192,7 +192,7 @@ def _opened(folder: str, key: str) -> PartitionedCollection:
 
 def _fingerprint(task: _Task) -> str:
     """What differs as soon as the scores of a part may."""
-    about = (task.key, task.measures, task.conventions, version("qrowd"))
+    about = (task.key, task.measures, task.conventions, version())
     return sha256(repr(about).encode()).hexdigest()[:32]
 
 
