@@ -15,9 +15,10 @@ from qrowd.files import without_endings
 
 @dataclass(frozen=True)
 class Collection:
-    """A folder of real data: the judgments of NIST, of programs and, on dl19, of people; and runs."""
+    """A folder of real data: the judgments of NIST, of programs and, on dl19, of people; and every `step`-th run."""
 
     folder: Path
+    step: int = 1
     _rankings: dict = field(default_factory=dict)
 
     @property
@@ -34,7 +35,7 @@ class Collection:
 
     @property
     def run_files(self):
-        return sorted((self.folder / "runs").glob("*.gz"))
+        return sorted((self.folder / "runs").glob("*.gz"))[:: self.step]
 
     @cached_property
     def grades(self):
@@ -110,6 +111,15 @@ def scale_of(topics):
     return f"0..{ceil(max(values))}"
 
 
-@pytest.fixture(scope="session", params=["dl21", "dl19"])
+COLLECTIONS = [
+    pytest.param((name, step), id=name + " whole" * (step == 1), marks=[pytest.mark.nightly] * (step == 1))
+    for name in ("dl21", "dl19")
+    for step in (9, 1)
+]
+
+
+@pytest.fixture(scope="session", params=COLLECTIONS)
 def collection(request):
-    return Collection(request.getfixturevalue(request.param))
+    """Every ninth run of each collection; in `make nightly` all of them."""
+    name, step = request.param
+    return Collection(request.getfixturevalue(name), step)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import measures as oracle
@@ -37,6 +37,7 @@ def test_the_oracle_speaks_of_every_parameter_of_every_measure(definition):
 
 
 @pytest.mark.parametrize("scales", TABLES)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data(), st.sampled_from(["nonrelevant", "condensed"]), st.sampled_from(["float64", "float32"]))
 def test_every_measure_is_the_oracles_on_any_small_world(scales, data, unjudged, score_dtype):
     table, allowed = TABLES[scales]
@@ -78,7 +79,7 @@ def scored(collection):
 def test_every_measure_is_the_oracles_on_real_collections(collection, scored, name):
     """NIST and every judge file, all parameter settings; of the lists a sample.
 
-    Each setting visits, for each judge, every third topic of dl21, each time in another of the 63 systems, and every
+    Each setting visits, for each judge, every third topic of dl21, each time in another of the systems, and every
     twelfth topic of dl19 likewise, whose lists are ten times as long. (test_against_peers.py meets all lists.)
     """
     step = 12 if collection.name == "dl19" else 3
