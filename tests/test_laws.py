@@ -35,7 +35,7 @@ conventions = st.fixed_dictionaries(
 
 @st.composite
 def measured_worlds(draw, names=NAMES, **size):
-    """A world, and every third of the texts of these measures that are fit for its scales, from the first on or later."""
+    """A world, and every third of the texts of these measures that are fit for its scales."""
     scales, *tables = draw(
         st.sampled_from([(ANY, ON_ANY_SCALE), (BOUNDED, ON_ANY_SCALE, ON_A_BOUNDED_SCALE), (PROBABILITIES, MEANING)])
     )
