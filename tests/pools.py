@@ -51,11 +51,11 @@ def refuse(shared, x):
 
 
 def few_in_families(n_assessors, *, n_simulations, rng):
-    return error_in_families(n_assessors, n_simulations=5, n_replicates=40, rng=rng)
+    return error_in_families(n_assessors, n_simulations=2, n_replicates=40, rng=rng)
 
 
 def few_ranks_held(*cell, n_simulations, rng):
-    return ranks_held(*cell, n_simulations=4, n_replicates=40, rng=rng)
+    return ranks_held(*cell, n_simulations=2, n_replicates=40, rng=rng)
 
 
 def spawned(n=1):
