@@ -7,6 +7,7 @@ only some judged; negative grades; topics that an assessor or a system lacks; ev
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from oracles.notation import Opinion
@@ -25,6 +26,7 @@ VALUES = {
 BOUNDED = ("binary", "0-3", "0..1")
 ANY = (*BOUNDED, "magnitude")
 PROBABILITIES = ("binary", "0..1")
+few = settings(max_examples=settings.default.max_examples * 2 // 5)  # for laws whose examples take milliseconds
 
 
 @dataclass(frozen=True)

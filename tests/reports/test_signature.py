@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_conventions import conventions
@@ -26,7 +26,7 @@ from qrowd.reports.prediction import predict_relevance
 from qrowd.reports.replacement import replacement_report
 from qrowd.sequential import next_judgments
 from qrowd.simulation import simulate_demo
-from strategies import worlds
+from strategies import few, worlds
 
 NUMBERS = {"min_coverage": float, "confidence": float, "n_resamples": int, "rng": int}
 FIELDS = set(Conventions.__dataclass_fields__)
@@ -81,7 +81,7 @@ def options(draw, measures=("nDCG@3", "P@2")):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@few
 @given(worlds(), options())
 def test_the_signature_of_a_comparison_is_read_back_and_gives_the_same_result(world, drawn):
     result = compared(world, drawn)
@@ -91,7 +91,7 @@ def test_the_signature_of_a_comparison_is_read_back_and_gives_the_same_result(wo
     assert_equal(again, result)
 
 
-@settings(max_examples=60, deadline=None)
+@few
 @given(worlds(), options(), options(), st.sampled_from(CHANGED))
 def test_where_one_option_changes_a_number_it_changes_the_signature(world, first, other, name):
     """Duplicates are a file, which is data."""
