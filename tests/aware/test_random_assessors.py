@@ -31,6 +31,23 @@ def similarities_of(case, **options):
     return similarity_to_random(case.runs, case.judgments, list(case.measures), conventions=case.conventions, **options)
 
 
+@pytest.fixture(scope="module")
+def usual(case):
+    """What all tests below ask for that change nothing."""
+    return similarities_of(case)
+
+
+@pytest.fixture(scope="module")
+def usual_plain(plain):
+    return similarities_of(plain)
+
+
+@pytest.fixture(scope="module")
+def every(case):
+    """Every gap, over all topics and by topic, with another seed."""
+    return similarities_of(case, rng=1)
+
+
 def close(found, expected):
     return found == pytest.approx(np.array(expected, float), rel=1e-9, abs=1e-12, nan_ok=True)
 
@@ -56,8 +73,8 @@ def alike(case):
 
 @pytest.mark.parametrize("across", ["own", "all"])
 @pytest.mark.parametrize("polarity", ["dissimilarity", "printed"])
-def test_every_estimator_gives_the_accuracies_of_the_equations(case, alike, polarity, across):
-    found = similarities_of(case).accuracies(estimators=NAMES, polarity=polarity, across=across)
+def test_every_estimator_gives_the_accuracies_of_the_equations(case, usual, alike, polarity, across):
+    found = usual.accuracies(estimators=NAMES, polarity=polarity, across=across)
     for name in oracle.ESTIMATORS:
         granularity, gap, weight = name.split("_")
         for assessor in case.judgments.assessors:
@@ -97,17 +114,15 @@ def test_the_thirty_estimators_bear_the_names_of_the_paper():
     assert dict(LEVELS) == {"under": 0.05, "even": 0.5, "over": 0.95}
 
 
-def test_uniform_weighs_everyone_who_has_a_score_alike(case):
-    similarities = similarities_of(case)
+def test_uniform_weighs_everyone_who_has_a_score_alike(usual):
     for name in ("uniform", "uni"):
-        equal = np.where(similarities.scores.known, 1, np.nan)
-        assert np.array_equal(similarities.accuracy(name), equal, equal_nan=True)
+        equal = np.where(usual.scores.known, 1, np.nan)
+        assert np.array_equal(usual.accuracy(name), equal, equal_nan=True)
 
 
-def test_the_aware_version_of_a_measure_is_the_weighted_mean_of_the_scores(case):
-    similarities = similarities_of(case)
+def test_the_aware_version_of_a_measure_is_the_weighted_mean_of_the_scores(case, usual):
     for name in ("uniform", "sgl_rmse_msd", "tpc_kld_md", "tpc_tau_med"):
-        accuracy, average = similarities.accuracy(name), similarities.average(name)
+        accuracy, average = usual.accuracy(name), usual.average(name)
         assert average.assessors == (name,)
         for m, measure in enumerate(case.measures):
             tables = [case.tables[measure, assessor] for assessor in case.judgments.assessors]
@@ -117,11 +132,12 @@ def test_the_aware_version_of_a_measure_is_the_weighted_mean_of_the_scores(case)
         assert average.attributes["aware"]["n_resamples"] == case.n
 
 
-def test_more_random_assessors_than_a_block_holds_are_averaged_one_by_one(plain):
-    few = replace(plain, runs=plain.runs.select(systems=["sys1", "sys4", "sys7"]), n=515, measures=("AP",))
+def test_more_random_assessors_than_a_block_holds_are_averaged_one_by_one(plain, monkeypatch):
+    monkeypatch.setattr("qrowd.aware.random_assessors.BLOCK", 8)
+    few = replace(plain, runs=plain.runs.select(systems=["sys1", "sys4", "sys7"]), n=21, measures=("AP",))
     similarities = similarities_of(few)
     mine, levels = few.tables["AP", "a1"], few.random_tables("a1")["AP"]
-    assert [len(level) for level in levels] == [515] * 3
+    assert [len(level) for level in levels] == [21] * 3
     for name, g in (("fro", 0), ("tau", 3)):
         expected = [oracle.mean_similarity("tpc", name, mine, level) for level in levels]
         assert close(similarities.by_topic[g, 0, :, 1], expected)
@@ -132,15 +148,13 @@ def test_more_random_assessors_than_a_block_holds_are_averaged_one_by_one(plain)
 # ---- laws
 
 
-def test_by_topic_the_frobenius_gap_is_the_root_mean_square_error(case):
-    similarities = similarities_of(case)
-    assert close(similarities.by_topic[0], similarities.by_topic[1])
-    assert not np.allclose(similarities.single[0], similarities.single[1], equal_nan=True)
+def test_by_topic_the_frobenius_gap_is_the_root_mean_square_error(usual):
+    assert close(usual.by_topic[0], usual.by_topic[1])
+    assert not np.allclose(usual.single[0], usual.single[1], equal_nan=True)
 
 
-def test_similarities_lie_between_0_and_1(case):
-    similarities = similarities_of(case)
-    for table in (similarities.single, similarities.by_topic):
+def test_similarities_lie_between_0_and_1(usual):
+    for table in (usual.single, usual.by_topic):
         known = table[~np.isnan(table)]
         assert known.size
         assert (known >= 0).all()
@@ -153,7 +167,7 @@ def test_threads_do_not_change_a_bit(case):
     assert np.array_equal(one.by_topic, four.by_topic, equal_nan=True)
 
 
-def test_neither_the_order_of_reading_nor_of_assessors_matters(case):
+def test_neither_the_order_of_reading_nor_of_assessors_matters(case, usual):
     said = case.judgments
     rows = [
         (said.topics[t], said.documents[d], said.assessors[a], v)
@@ -163,13 +177,13 @@ def test_neither_the_order_of_reading_nor_of_assessors_matters(case):
     scales = dict(zip(said.assessors, said.scales, strict=True))
     shuffled = replace(case, judgments=Judgments.from_rows([rows[i] for i in order], scales=scales))
     assert shuffled.judgments.assessors != said.assessors
-    usual, other = similarities_of(case).accuracies(), similarities_of(shuffled).accuracies()
+    usual, other = usual.accuracies(), similarities_of(shuffled).accuracies()
     aligned = other.sel(assessor=usual.assessor, topic=usual.topic)
     assert close(aligned.values, usual.values)
 
 
-def test_who_else_is_in_the_panel_does_not_matter_to_those_who_judge_the_same_pool(plain):
-    usual = similarities_of(plain).accuracies()
+def test_who_else_is_in_the_panel_does_not_matter_to_those_who_judge_the_same_pool(plain, usual_plain):
+    usual = usual_plain.accuracies()
     pair = replace(plain, judgments=plain.judgments.select(assessors=["a2", "a0"]))
     assert np.array_equal(similarities_of(pair).accuracies(), usual.sel(assessor=["a0", "a2"]), equal_nan=True)
 
@@ -234,12 +248,11 @@ def test_an_assessor_without_a_ranking_weighs_nothing_by_rank_and_one_without_a_
 # ---- levels and draws
 
 
-def test_levels_are_the_callers(plain):
+def test_levels_are_the_callers(plain, usual_plain):
     similarities = similarities_of(plain, levels={"third": 1 / 3, "even": 0.5})
     assert similarities.single.shape[2] == 2
     assert dict(similarities.levels) == {"third": 1 / 3, "even": 0.5}
-    usual = similarities_of(plain)
-    assert np.array_equal(similarities.single[:, :, 1], usual.single[:, :, 1])  # a level is known by its name
+    assert np.array_equal(similarities.single[:, :, 1], usual_plain.single[:, :, 1])  # a level is known by its name
     only = similarities_of(plain, levels={"even": 0.5})
     assert close(only.accuracy("sgl_fro_md"), only.accuracy("sgl_fro_med"))
 
@@ -392,9 +405,9 @@ def test_levels_of_0_and_1_are_allowed(plain):
 @pytest.mark.parametrize(
     ("name", "message"), [("sgl_tau_mds", "did you mean 'sgl_tau_md'"), ("best", "granularity_gap_weight")]
 )
-def test_an_unknown_estimator_is_named_with_the_nearest_one(plain, name, message):
+def test_an_unknown_estimator_is_named_with_the_nearest_one(usual_plain, name, message):
     with pytest.raises(ArgumentError, match=message):
-        similarities_of(plain).accuracy(name)
+        usual_plain.accuracy(name)
 
 
 @pytest.mark.parametrize(
@@ -404,17 +417,17 @@ def test_an_unknown_estimator_is_named_with_the_nearest_one(plain, name, message
         ({"polarity": "printed", "across": "some"}, "across='some': choose one of own, all"),
     ],
 )
-def test_an_unknown_polarity_or_span_is_named_with_the_choices(plain, options, message):
+def test_an_unknown_polarity_or_span_is_named_with_the_choices(usual_plain, options, message):
     with pytest.raises(ArgumentError, match=message):
-        similarities_of(plain).accuracy("sgl_tau_md", **options)
+        usual_plain.accuracy("sgl_tau_md", **options)
 
 
 # ---- a part of the gaps
 
 
 @pytest.mark.parametrize("gap", ["rmse", "kld", "apc"])
-def test_a_gap_alone_is_what_it_is_among_all(case, gap):
-    every, alone = similarities_of(case, rng=1), similarities_of(case, rng=1, gaps=[gap])
+def test_a_gap_alone_is_what_it_is_among_all(case, every, gap):
+    alone = similarities_of(case, rng=1, gaps=[gap])
     at = every.gaps.index(gap)
     np.testing.assert_array_equal(alone.single, every.single[[at]])
     np.testing.assert_array_equal(alone.by_topic, every.by_topic[[at]])
@@ -437,9 +450,9 @@ def test_an_unknown_gap_is_refused(case):
 
 
 @pytest.mark.parametrize("gap", [*GAPS])
-def test_without_each_topic_the_similarities_over_all_topics_are_the_same(case, gap):
-    every, overall = similarities_of(case, rng=1, gaps=[gap]), similarities_of(case, rng=1, gaps=[gap], by_topic=False)
-    np.testing.assert_array_equal(overall.single, every.single)
+def test_without_each_topic_the_similarities_over_all_topics_are_the_same(case, every, gap):
+    overall = similarities_of(case, rng=1, gaps=[gap], by_topic=False)
+    np.testing.assert_array_equal(overall.single, every.single[[every.gaps.index(gap)]])
     np.testing.assert_array_equal(overall.accuracy(f"sgl_{gap}_md"), every.accuracy(f"sgl_{gap}_md"))
     assert len(overall.to_frame(what="topics")) == 0
 
