@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from oracles import agreement as oracle
@@ -85,6 +85,7 @@ def test_alpha_is_what_the_krippendorff_package_says_on_rf10_on_every_level(crow
 # ---- against slow implementations
 
 
+@settings(max_examples=25)
 @given(panels(GRADES), st.sampled_from(LEVELS))
 def test_alpha_of_grades_is_what_its_definition_and_the_krippendorff_package_say(panel, level):
     assume(pairable(panel))
@@ -133,6 +134,7 @@ def test_alpha_of_fractions_in_hundredths_is_what_its_definition_says():
 # ---- laws
 
 
+@settings(max_examples=15)
 @given(panels(GRADES), st.sampled_from(LEVELS), st.randoms(use_true_random=False))
 def test_nobodys_name_matters(panel, level, random):
     assume(pairable(panel))
@@ -152,6 +154,7 @@ def test_a_unanimous_panel_has_alpha_1_or_for_one_value_nan(values, level, n):
     assert isnan(found) if len(set(values)) == 1 else found == 1
 
 
+@settings(max_examples=15)
 @given(panels(GRADES, n_documents=6), st.sampled_from(LEVELS))
 @example({"d0": {"ann": 0.0, "bob": 1.0}}, "interval")
 def test_copying_the_whole_panel_never_lowers_alpha(panel, level):
@@ -162,6 +165,7 @@ def test_copying_the_whole_panel_never_lowers_alpha(panel, level):
     assert isnan(before) or after >= before - 1e-12
 
 
+@settings(max_examples=15)
 @given(panels(GRADES), st.integers(1, 5))
 def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
     assume(pairable(panel))
@@ -171,6 +175,7 @@ def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
         assert after == pytest.approx(before, nan_ok=True)
 
 
+@settings(max_examples=15)
 @given(panels(MAGNITUDES, n_documents=5))
 def test_logs_compare_magnitudes_as_their_logarithms(panel):
     assume(pairable(panel))

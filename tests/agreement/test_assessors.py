@@ -5,7 +5,7 @@ from math import isnan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,6 +25,7 @@ def row(found, name):
 # ---- beside the others
 
 
+@settings(max_examples=25)
 @given(panels(GRADES), st.sampled_from(LEVELS))
 def test_severity_and_agreement_with_the_others_are_what_their_definitions_say(panel, level):
     assume(pairable(panel))
@@ -60,6 +61,7 @@ def test_magnitudes_are_severe_in_logarithms():
     assert found.level == "ratio"
 
 
+@settings(max_examples=15)
 @given(panels(MAGNITUDES), st.permutations(ASSESSORS))
 def test_nobodys_name_matters(panel, names):
     assume(pairable(panel))

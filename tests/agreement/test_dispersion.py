@@ -5,7 +5,7 @@ from math import log2
 from statistics import variance
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from panels import GRADES, MAGNITUDES, judgments_of, pairable, panels
@@ -13,6 +13,7 @@ from qrowd.agreement import document_dispersion
 from qrowd.model.judgments import Judgments
 
 
+@settings(max_examples=25)
 @given(st.sampled_from([(GRADES, "0-3"), (MAGNITUDES, "magnitude")]).flatmap(
     lambda one: st.tuples(panels(one[0]), st.just(one[1]))
 ))  # fmt: skip

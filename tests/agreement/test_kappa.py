@@ -4,7 +4,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
@@ -24,6 +24,7 @@ def alpha_of(judgments, level=None, **options):
     return krippendorff_alpha(judgments, level=level, **options).item()
 
 
+@settings(max_examples=25)
 @given(panels(GRADES, assessors=("ann", "bob", "cyd")), WEIGHTS)
 def test_cohens_kappa_is_what_its_definition_says(panel, weights):
     pairs = [(said["ann"], said["bob"]) for said in panel.values() if {"ann", "bob"} <= said.keys()]

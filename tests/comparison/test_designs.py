@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from numbered_scores import numbered
@@ -83,6 +83,7 @@ def test_a_d_study_holds_the_coefficients_of_every_design_topics_outermost(given
 COST = st.sampled_from([0.0, 0.4, 3.0, 30.0])
 
 
+@settings(max_examples=20)
 @given(drawn(), st.sampled_from([60.0, 500.0, 2000.0]), COST, COST, st.sampled_from([1, 10, 37.5]))
 def test_the_best_design_is_the_best_of_all_that_can_be_paid(given_, budget, topic_cost, judgment_cost, documents):
     assume(topic_cost + judgment_cost > 0)

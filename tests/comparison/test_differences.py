@@ -312,7 +312,7 @@ def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
 def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assessors_add(dl19):
     scores = (
         qrowd.evaluate(
-            qrowd.read_runs([str(dl19 / "runs")]),
+            qrowd.read_runs(str(dl19 / "runs" / "neural_*.gz")),
             qrowd.read_judgments([str(dl19 / "humans" / "main.tsv")]),
             ["nDCG@10"],
         )

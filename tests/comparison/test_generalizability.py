@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import xarray
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from numbered_scores import brennan_3, numbered, panels
@@ -238,20 +238,22 @@ def simulated(rng, n_a, n_t, n_s):
     )
 
 
-def test_crossed_estimates_are_right_on_average():
+@pytest.mark.parametrize("n", [300, pytest.param(1500, marks=pytest.mark.nightly)])
+def test_crossed_estimates_are_right_on_average(n):
     rng = np.random.default_rng(7)
-    estimates = np.array([variance_components(numbered(simulated(rng, 5, 20, 12))).estimate for _ in range(1500)])
-    error = estimates.std(axis=0) / np.sqrt(1500)
+    estimates = np.array([variance_components(numbered(simulated(rng, 5, 20, 12))).estimate for _ in range(n)])
+    error = estimates.std(axis=0) / np.sqrt(n)
     assert (np.abs(estimates.mean(axis=0) - list(TRUTH.values())) < 4 * error).all()
 
 
-def test_nested_estimates_are_right_on_average_with_panels_of_unequal_size():
+@pytest.mark.parametrize("n", [400, pytest.param(1500, marks=pytest.mark.nightly)])
+def test_nested_estimates_are_right_on_average_with_panels_of_unequal_size(n):
     rng = np.random.default_rng(7)
     sizes = np.array([1, 2, 2, 3, 6, 1, 4, 2, 2, 5])
     # Assessors of their own in each topic: v_a + v_ta, and v_sa + v_e, cannot be told apart.
     truth = [0.02, 0.03, 0.025, 0.02, 0.012]
     estimates = []
-    for _ in range(1500):
+    for _ in range(n):
         scores = np.full((6, 10, 12), NAN)
         everyone = simulated(rng, int(sizes.sum()), 10, 12)
         first = 0
@@ -259,7 +261,7 @@ def test_nested_estimates_are_right_on_average_with_panels_of_unequal_size():
             scores[:size, t] = everyone[first : first + size, t]
             first += size
         estimates.append(variance_components(numbered(scores), design="nested").estimate)
-    mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0) / np.sqrt(1500)
+    mean, error = np.mean(estimates, axis=0), np.std(estimates, axis=0) / np.sqrt(n)
     assert (np.abs(mean - truth) < 4 * error).all()
 
 
@@ -303,6 +305,7 @@ def test_what_only_adds_up_leaves_no_error_whatever_rounding_does():
     assert found.generalizability() == 1
 
 
+@settings(max_examples=20)
 @given(unequal())
 def test_crossed_keeps_the_largest_block_in_which_everybody_scores_everything(scores):
     known = ~np.isnan(scores).any(axis=2)
@@ -416,23 +419,35 @@ def test_designs_that_make_no_sense_are_errors():
 # ---- real panels
 
 
-def components_of(folder, judgments):
+def components_of(folder, judgments, files="*.gz"):
     import qrowd
 
-    runs = qrowd.read_runs(str(folder / "runs" / "*.gz"))
+    runs = qrowd.read_runs(str(folder / "runs" / files))
     scores = qrowd.evaluate(runs, qrowd.read_judgments(str(folder / judgments)), "nDCG@10").to_xarray()
     return variance_components(scores.sel(measure="nDCG@10"))
 
 
-def test_two_people_a_topic_of_dl19_differ_most_in_how_high_they_score(dl19):
-    found = components_of(dl19, "humans/main.tsv")
-    assert (found.design, found.n_systems, found.n_topics, found.n_assessors) == ("nested", 61, 43, 2)
+@pytest.mark.parametrize(
+    ("files", "n", "component", "generalizability", "dependability"),
+    [
+        ("neural_c*.gz", 10, [0.00108, 0.00964, 0.03524, 0.00764, 0.00508], 0.821, 0.555),
+        pytest.param(
+            "*.gz", 61, [0.01611, 0.01251, 0.03076, 0.01580, 0.00675], 0.973, 0.936, marks=pytest.mark.nightly
+        ),
+    ],
+)
+def test_two_people_a_topic_of_dl19_differ_most_in_how_high_they_score(
+    dl19, files, n, component, generalizability, dependability
+):
+    found = components_of(dl19, "humans/main.tsv", files)
+    assert (found.design, found.n_systems, found.n_topics, found.n_assessors) == ("nested", n, 43, 2)
     assert found.handling == "every topic has 2 assessors of its own"
-    assert found.component == pytest.approx([0.01611, 0.01251, 0.03076, 0.01580, 0.00675], abs=5e-6)
-    assert found.generalizability() == pytest.approx(0.973, abs=5e-4)
-    assert found.dependability() == pytest.approx(0.936, abs=5e-4)
+    assert found.component == pytest.approx(component, abs=5e-6)
+    assert found.generalizability() == pytest.approx(generalizability, abs=5e-4)
+    assert found.dependability() == pytest.approx(dependability, abs=5e-4)
 
 
+@pytest.mark.nightly
 def test_the_judges_of_dl19_and_dl21_do_more_to_scores_than_to_the_order_of_systems(dl19, dl21):
     for folder, n_topics, n_assessors, generalizability, dependability in (
         (dl19, 43, 8, 0.967, 0.850),

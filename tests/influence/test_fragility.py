@@ -118,7 +118,7 @@ def check(measure, seed, change, n_topics, assessors, highest, n_judged):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_fragility_by_grades_equals_brute_force_over_all_assignments(measure, seed):
     check(measure, seed, "grade", n_topics=2, assessors=("ann",), highest=3, n_judged=3)
 
@@ -135,7 +135,7 @@ def test_fragility_by_the_judgments_of_others_equals_brute_force(measure, seed):
     check(measure, seed, "panel", n_topics=2, assessors=("ann", "bob"), highest=3, n_judged=2)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.lists(st.integers(-1, 6), min_size=3, max_size=3), min_size=1, max_size=5), st.integers(1, 40))
 def test_the_least_number_of_steps_on_curves_of_any_shape_equals_all_choices(increments, difference):
     curves = np.cumsum(np.insert(np.array(increments, float), 0, 0.0, axis=1), axis=1)
@@ -190,7 +190,8 @@ def applied(judgments, changes, n):
 
 
 RUNS, DEMO, _ = simulate_demo()
-PANEL = DEMO.select(assessors=["ann", "bob"])
+RUNS = RUNS.select(systems=RUNS.systems[:5], topics=RUNS.topics[:12])
+PANEL = DEMO.select(assessors=["ann", "bob"], topics=RUNS.topics)
 
 
 @pytest.mark.parametrize(
@@ -282,13 +283,13 @@ def test_a_reversal_may_need_a_lowest_grade_to_rise(measure):
 
 
 def test_a_reversal_that_the_fixed_normaliser_hides_is_found():
-    for seed in range(100):
+    for seed in (1, 21, 40):
         rankings, table = random_case(seed, 2, ("ann",), 3, 3)
         runs, judgments = objects(rankings, table, 3)
         result = qrowd.fragility(runs, judgments, "nDCG@2")
-        if result.n_changes_fixed[0] == inf and result.n_changes_low[0] < inf:
-            _, _, moving = brute_force("nDCG@2", rankings, table, 3, "grade")
-            assert result.n_changes_low[0] <= moving <= result.n_changes_high[0]
+        assert result.n_changes_low[0] < result.n_changes_fixed[0] == inf
+        _, _, moving = brute_force("nDCG@2", rankings, table, 3, "grade")
+        assert result.n_changes_low[0] <= moving <= result.n_changes_high[0]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import qrowd
+from command_line import status_of
 from dask_cluster import dask_cluster
 from equal_scores import equal
 from qrowd.cli.processes import Workers
@@ -19,7 +20,7 @@ MEASURES = ["nDCG@10", "AP"]
 
 @pytest.fixture(scope="module")
 def cluster():
-    with dask_cluster() as cluster:
+    with dask_cluster(n_workers=1) as cluster:
         yield cluster
 
 
@@ -62,15 +63,15 @@ def test_results_that_workers_of_dask_wrote_are_read_here(client, demo, tmp_path
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").iterdir()} == written
 
 
-def test_the_command_takes_the_address_of_a_scheduler(cluster, demo, tmp_path):
+def test_the_command_takes_the_address_of_a_scheduler(cluster, demo, tmp_path, capsys):
     collection, _ = demo
-    words = [sys.executable, "-m", "qrowd", "evaluate", "--runs", collection.folder, "--judgments", collection.folder]
-    done = [
-        subprocess.run([*words, "-m", "AP", *options], cwd=tmp_path, capture_output=True, text=True, check=False)
-        for options in ([], ["--dask", cluster.scheduler_address, "--results", "results"])
-    ]
-    assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (0, "")]
-    assert done[0].stdout == done[1].stdout
+    words = ["evaluate", "--runs", collection.folder, "--judgments", collection.folder, "-m", "AP"]
+    assert status_of(*words) == 0
+    here = capsys.readouterr()
+    words += ["--dask", cluster.scheduler_address, "--results", "results"]
+    there = subprocess.run([sys.executable, "-m", "qrowd", *words], cwd=tmp_path, capture_output=True, text=True)
+    assert (here.err, there.returncode, there.stderr) == ("", 0, "")
+    assert here.out == there.stdout
     assert len(list((tmp_path / "results").iterdir())) == 6
 
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qrowd
@@ -25,6 +25,7 @@ from qrowd.simulation import simulate_demo
 from strategies import ANY, BOUNDED, worlds
 
 
+@settings(max_examples=12)
 @given(data=st.data(), n_parts=st.integers(1, 5))
 def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, n_parts):
     world = data.draw(worlds(scales=BOUNDED, n_topics=5, n_systems=3, repeats=True))
@@ -40,6 +41,7 @@ def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, n_parts)
     assert equal(there, whole)
 
 
+@settings(max_examples=12)
 @given(world=worlds(scales=ANY, n_topics=4, repeats=True), inferred=st.booleans(), in_pieces=st.booleans())
 def test_an_assessor_has_the_scale_of_the_whole_in_each_part(world, inferred, in_pieces):
     judgments = world.judgments
@@ -74,8 +76,8 @@ def test_workers_give_the_scores_of_one_process(demo, collection, kind):
     whole = qrowd.evaluate(*demo, ["nDCG@10", "AP"])
     pools = {
         "threads": lambda: ThreadPoolExecutor(2),
-        "pool": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
-        "processes": lambda: Processes(2),
+        "pool": lambda: ProcessPoolExecutor(1, mp_context=get_context("spawn")),
+        "processes": lambda: Processes(1),
     }
     done = []
     scores = qrowd.evaluate(

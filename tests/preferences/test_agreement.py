@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import preference_agreement as oracle
@@ -65,6 +65,7 @@ def as_counts(table):
 # ---- against the oracle
 
 
+@settings(max_examples=20)
 @given(panels(), st.booleans())
 def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel, strong):
     wanted = oracle.table(states_of(panel, strong))
@@ -76,6 +77,7 @@ def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel
     assert found.probability[known].sum(axis=1) == pytest.approx(1)
 
 
+@settings(max_examples=20)
 @given(panels())
 def test_two_by_two_says_how_often_any_two_order_a_pair_alike(panel):
     states = states_of(panel)

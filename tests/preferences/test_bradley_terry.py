@@ -68,6 +68,7 @@ def as_rows(preferences, *, ties):
 # ---- against peers and the oracle
 
 
+@settings(max_examples=15)
 @given(rows, ridges)
 def test_log_worths_are_choixs(said, ridge):
     preferences = preferences_of(said)
@@ -92,7 +93,7 @@ def test_without_a_ridge_log_worths_are_the_maximum_likelihood_of_choix():
 @pytest.mark.parametrize("ties", ["half", "davidson"])
 @pytest.mark.parametrize("assessor_weights", [False, True])
 def test_every_model_is_at_the_minimum_of_its_formula(assessor_weights, ties, position):
-    preferences = random_preferences(120, 4, 3, 5, ties=0.3)
+    preferences = random_preferences(60, 4, 3, 5, ties=0.3)
     found = bradley_terry(preferences, ridge=0.2, assessor_weights=assessor_weights, ties=ties, position=position)
     data = as_rows(preferences, ties=ties == "davidson")
     log_worth, trust, intercept, nu, objective = oracle.fitted(
@@ -127,6 +128,7 @@ def test_standard_errors_are_those_of_the_second_derivatives():
 # ---- laws
 
 
+@settings(max_examples=15)
 @given(rows, ridges)
 def test_log_worths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(said, ridge):
     found = bradley_terry(preferences_of(said), ridge=ridge)
@@ -136,6 +138,7 @@ def test_log_worths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(s
     assert here == pytest.approx({key: -value for key, value in there.items()}, abs=1e-6)
 
 
+@settings(max_examples=15)
 @given(rows, rows)
 def test_topics_do_not_meet_and_names_do_not_matter(one, two):
     both = concatenate_preferences([preferences_of(one, "q"), preferences_of(two, "u")])
@@ -148,6 +151,7 @@ def test_topics_do_not_meet_and_names_do_not_matter(one, two):
     assert {key: found[key] for key in shuffled} == pytest.approx(shuffled, abs=1e-6)
 
 
+@settings(max_examples=15)
 @given(rows)
 def test_a_strong_preference_that_weighs_twice_is_two_preferences(said):
     twice = [row for row in said for _ in range(row[2])]
@@ -155,6 +159,7 @@ def test_a_strong_preference_that_weighs_twice_is_two_preferences(said):
     assert weighed == pytest.approx(log_worths(bradley_terry(preferences_of(twice))), abs=1e-6)
 
 
+@settings(max_examples=15)
 @given(rows)
 def test_one_assessor_alone_has_weight_1(said):
     alone = preferences_of([(two, "ann", n) for two, _, n in said])
@@ -164,7 +169,7 @@ def test_one_assessor_alone_has_weight_1(said):
 
 
 @given(rows)
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_mean_square_of_assessor_weights_is_one_and_most_are_presumed_honest(said):
     found = bradley_terry(preferences_of(said), assessor_weights=True)
     assert (found.assessor_weight**2).mean() == pytest.approx(1)
@@ -228,12 +233,12 @@ def test_assessor_weights_find_the_adversary_and_the_guesser_and_the_truth(crowd
 def test_intervals_over_assessors_and_pairs_hold_the_fit_and_repeat_with_their_seed(crowd):
     said = crowd[0].select(topics=crowd[0].topics[:2])
     for resample in ("pairs", "assessors", "both"):
-        found = bradley_terry(said, assessor_weights=True, n_resamples=40, resample=resample, rng=7)
+        found = bradley_terry(said, assessor_weights=True, n_resamples=20, resample=resample, rng=7)
         assert (found.low <= found.high).all()
         assert np.mean((found.low <= found.log_worth + 0.5) & (found.log_worth - 0.5 <= found.high)) > 0.9
-        again = bradley_terry(said, assessor_weights=True, n_resamples=40, resample=resample, rng=found.seed)
-        assert again.low == pytest.approx(found.low, abs=1e-6)
         assert found.assessor_weight_high[4] < 0 < found.assessor_weight_low[:3].min()  # no replicate is turned round
+    again = bradley_terry(said, assessor_weights=True, n_resamples=20, resample="both", rng=found.seed)
+    assert again.low == pytest.approx(found.low, abs=1e-6)
     assert bradley_terry(said, n_resamples=3).seed is not None
 
 

@@ -61,7 +61,7 @@ def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs):
     assert transitivity(preferences_of(pairs)).tested is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.permutations(list(combinations(DOCUMENTS, 2))), st.integers(0, 2**32 - 1))
 def test_a_schedule_that_leaves_out_what_chains_imply_keeps_every_chain_and_tests_none(pairs, seed):
     coin, asked = np.random.default_rng(seed), []
@@ -125,6 +125,7 @@ def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad):
 # ---- laws
 
 
+@settings(max_examples=15)
 @given(said)
 def test_closing_twice_adds_nothing(pairs):
     first, found = closed(preferences_of(pairs))
@@ -132,6 +133,7 @@ def test_closing_twice_adds_nothing(pairs):
     assert second.keys() == first.keys()
 
 
+@settings(max_examples=15)
 @given(said, marks)
 def test_an_inference_never_contradicts_what_was_judged(pairs, bad):
     sources, _ = closed(preferences_of(pairs, bad))
@@ -152,6 +154,7 @@ def test_without_cycles_the_closure_is_a_partial_order(pairs, order):
         assert all((one, three) in sources for two_, three in sources if two_ == two)
 
 
+@settings(max_examples=15)
 @given(said, st.data())
 def test_judging_what_was_implied_changes_nothing(pairs, data):
     first, found = closed(preferences_of(pairs))
@@ -163,6 +166,7 @@ def test_judging_what_was_implied_changes_nothing(pairs, data):
     assert again.saved == found.saved - 1
 
 
+@settings(max_examples=15)
 @given(said, marks, st.permutations(DOCUMENTS))
 def test_names_do_not_matter(pairs, bad, names):
     new = dict(zip(DOCUMENTS, names, strict=True))
@@ -173,6 +177,7 @@ def test_names_do_not_matter(pairs, bad, names):
     assert sorted(len(c.shortest) for c in found.cycles) == sorted(len(c.shortest) for c in refound.cycles)
 
 
+@settings(max_examples=15)
 @given(said, said)
 def test_assessors_and_topics_do_not_meet(ann, bob):
     rows = [("q", *p, "ann") for p in ann] + [("q", *p, "bob") for p in bob] + [("u", *p, "ann") for p in bob]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import prediction_powered as oracle
@@ -41,6 +41,7 @@ def samples(draw, least=3):
 # ---- arrays
 
 
+@settings(max_examples=20)
 @given(samples())
 def test_estimate_and_error_are_what_the_formulas_say(arrays):
     y, f, g = arrays
@@ -99,6 +100,7 @@ def test_neither_the_order_of_topics_nor_a_constant_bias_of_the_model_matters(ar
     assert turned.standard_error == pytest.approx(found.standard_error, abs=1e-7)
 
 
+@settings(max_examples=20)
 @given(samples(), st.sampled_from([0.5, 3.0, 100.0]), st.sampled_from([-1.0, 0.0, 2.0]))
 def test_another_unit_is_another_unit_of_the_answer(arrays, unit, zero):
     y, f, g = (unit * np.array(scores) + zero for scores in arrays)

@@ -21,14 +21,21 @@ SCALE = Scale("graded", 3.0)
 
 @pytest.fixture(scope="module")
 def world() -> tuple[qrowd.Runs, qrowd.Judgments, qrowd.Judgments]:
-    """Runs, the true grades of all documents, and a cheap assessor."""
+    """Four runs of eight topics, the true grades of all documents, and a cheap assessor."""
     runs, judgments, truth = simulate_demo()
+    runs = runs.select(systems=runs.systems[:4], topics=runs.topics[:8])
     (grades,) = truth.judgments().to_dict().values()
     whole = {
         topic: {document: grades[topic].get(document, 0.0) for of_run in lists.values() for document in of_run}
         for topic, lists in lists_of(runs, runs.topics).items()
     }
     return runs, qrowd.Judgments.from_dict({"people": whole}), judgments.select(assessors=["sven"])
+
+
+@pytest.fixture(autouse=True)
+def few_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many judgments are to come is simulated for each look; no test of this file asks how well."""
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
 
 
 def answers(design: Design, truth: qrowd.Judgments) -> qrowd.Judgments:
@@ -121,9 +128,9 @@ def test_what_was_judged_before_the_first_batch_is_never_drawn(
     world: tuple[qrowd.Runs, qrowd.Judgments, qrowd.Judgments],
 ) -> None:
     runs, truth, cheap = world
-    some = truth.select(topics=truth.topics[:20])
+    some = truth.select(topics=truth.topics[:5])
     result = next_judgments(runs, some, question="best", models=cheap, scale=SCALE, n_documents=1000)
-    assert set(result.topics) == set(truth.topics[20:])
+    assert set(result.topics) == set(truth.topics[5:])
 
 
 def test_a_design_of_another_question_is_refused(world: tuple[qrowd.Runs, qrowd.Judgments, qrowd.Judgments]) -> None:

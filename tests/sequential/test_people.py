@@ -104,9 +104,13 @@ OF_ONE_KIND = ("3 people, one for each document, taste .6", "4 people, a batch e
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if name in OF_ONE_KIND else ()) for name in PANELS]
+    ("name", "n", "most"),  # at .05, more has a probability of .01 of 8, and of .02 of 20
+    [
+        *((name, 8, 0.25) for name in PANELS if name not in OF_ONE_KIND),
+        *(pytest.param(name, 20, 0.15, marks=pytest.mark.nightly) for name in PANELS),
+    ],
 )
-def test_intervals_hold_for_those_who_judge_each_document_and_for_no_others(name: str) -> None:
-    for_judges, for_all = share_outside(PANELS[name], 20)
-    assert for_judges <= 0.15  # at .05, more has a probability of .02
+def test_intervals_hold_for_those_who_judge_each_document_and_for_no_others(name: str, n: int, most: float) -> None:
+    for_judges, for_all = share_outside(PANELS[name], n)
+    assert for_judges <= most
     assert for_all > 0.5

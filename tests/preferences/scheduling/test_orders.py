@@ -36,7 +36,7 @@ def systems_for(answers, rng):
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(st.one_of(topics(), contradictory()), st.integers(0, 99), st.booleans())
 def test_no_order_ever_asks_what_is_known(name, answers, seed, transitive):
     order = make_order(name, answers.n_documents, systems_for(answers, seed), k=2, rng=seed)
@@ -55,7 +55,7 @@ def test_no_order_ever_asks_what_is_known(name, answers, seed, transitive):
 
 
 @pytest.mark.parametrize("name", [name for name in ORDERS if name != "top"])
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(topics(), st.integers(0, 99))
 def test_every_order_but_the_tournament_ends_with_the_complete_order(name, answers, seed):
     found = replay(name, answers, systems_for(answers, seed), rng=seed)
@@ -63,7 +63,8 @@ def test_every_order_but_the_tournament_ends_with_the_complete_order(name, answe
     assert found.error == found.regret == 0
 
 
-@given(topics(least=2, most=40), st.integers(0, 99))
+@settings(max_examples=15)
+@given(topics(least=2, most=24), st.integers(0, 99))
 def test_sorts_ask_no_more_than_n_log_n(answers, seed):
     answers = answers.without_bad()
     n = answers.n_documents
@@ -87,6 +88,7 @@ def test_every_pair_is_shown_in_turn_where_chains_do_not_count():
     assert found.preferred.tolist() == [2, 2, 3, 1, 3, 3]
 
 
+@settings(max_examples=15)
 @given(topics())
 def test_all_pairs_but_those_implied_are_asked(answers):
     answers = answers.without_bad()
@@ -115,6 +117,7 @@ def test_without_chains_the_kept_document_also_meets_those_it_passed_over():
     assert found.shown.tolist() == [[0, 1], [1, 2], [2, 3], [2, 0], [0, 3], [3, 1]]
 
 
+@settings(max_examples=15)
 @given(topics(least=3), st.integers(0, 99), st.sampled_from(["change", "settled", "printed"]))
 def test_by_utility_is_the_pair_of_the_greatest_utility(answers, seed, utility):
     systems = systems_for(answers, seed)
@@ -138,7 +141,7 @@ def test_utility_may_learn_from_what_is_known():
     assert asked == [state]
 
 
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(st.permutations(range(30)), st.integers(1, 5), st.integers(0, 99))
 def test_a_tournament_finds_the_best_and_asks_less_than_a_sort(order, k, seed):
     answers = Answers.of_order(order)
@@ -190,7 +193,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.one_of(topics(least=2), contradictory()), st.integers(0, 99), st.data())
 def test_no_order_asks_what_another_is_being_asked_and_all_is_asked_in_the_end(name, answers, seed, data):
     n = answers.n_documents
@@ -218,7 +221,7 @@ def test_no_order_asks_what_another_is_being_asked_and_all_is_asked_in_the_end(n
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(topics(least=2), st.integers(0, 99), st.data())
 def test_no_order_stops_at_a_pair_without_an_order(name, answers, seed, data):
     order = make_order(name, answers.n_documents, systems_for(answers, seed), k=2, rng=seed)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import protocols as oracle
@@ -316,6 +316,7 @@ def test_a_reset_forgets_units_and_keeps_an_exclusion():
 # ---- laws
 
 
+@settings(max_examples=20)
 @given(data=st.data())
 def test_whatever_is_tried_the_log_tells_all(data):
     options = {

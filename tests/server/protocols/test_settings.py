@@ -4,7 +4,7 @@ import json
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
@@ -103,6 +103,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_table_of_settings_is_the_same_after_json(name, data):
     settings = settings_of(name, data.draw(TABLES[name]))
