@@ -18,7 +18,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_demo
-from strategies import BOUNDED, DOCUMENTS, worlds
+from strategies import BOUNDED, DOCUMENTS, few, worlds
 
 MEASURES = [*ON_ANY_SCALE, *ON_A_BOUNDED_SCALE]
 SAME = Duplicates.from_groups([("t", "a", "1"), ("t", "b", "1")])
@@ -74,6 +74,7 @@ def columns(judgments):
     return *([getattr(judgments, f"{n}s")[i] for i in getattr(judgments, n)] for n in labels), judgments.value.tolist()
 
 
+@few
 @given(worlds(BOUNDED), st.data())
 def test_every_measure_is_that_of_rankings_in_which_a_group_is_one_document(world, data):
     pairs = [(topic, document) for topic in world.topics for document in DOCUMENTS]

@@ -538,7 +538,9 @@ def test_nist_judged_dl21_and_dl19_on_four_grades(dl21, dl19):
         assert set(nist.value.tolist()) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize(("collection", "n_systems", "n_topics"), [("dl21", 63, 53), ("dl19", 61, 43)])
+@pytest.mark.parametrize(
+    ("collection", "n_systems", "n_topics"), [("dl21", 63, 53), pytest.param("dl19", 61, 43, marks=pytest.mark.nightly)]
+)
 def test_all_runs_are_read(request, collection, n_systems, n_topics):
     files = request.getfixturevalue(collection) / "runs"
     runs = read_runs(files)

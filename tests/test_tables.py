@@ -17,6 +17,7 @@ from qrowd.errors import FileError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.tables import from_table, is_table, read_table, table_kind
+from strategies import few
 
 
 def as_parquet(frame):
@@ -59,6 +60,7 @@ rows = st.lists(
 
 
 @pytest.mark.parametrize("ending", WRITERS)
+@few
 @given(rows=rows)
 def test_judgments_come_back_from_every_format_to_the_last_digit(ending, rows):
     frame = Judgments.from_rows(rows).to_frame()
@@ -306,6 +308,7 @@ SCALES = st.sampled_from(
 
 
 @pytest.mark.parametrize("ending", WRITERS)
+@few
 @given(data=st.data())
 def test_a_table_brings_the_declared_scale_of_each_assessor_and_of_no_other(ending, data):
     scales = data.draw(st.dictionaries(labels, st.none() | SCALES, min_size=1, max_size=4))

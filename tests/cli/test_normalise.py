@@ -42,8 +42,8 @@ def magnitudes(files, tmp_path):
 
 @pytest.fixture
 def few(magnitudes, crowd, tmp_path):
-    """The magnitudes of six topics, beside the same runs."""
-    crowd.select(topics=crowd.topics[:6]).to_frame().to_csv(tmp_path / "few.csv", index=False)
+    """The magnitudes of four topics, beside the same runs."""
+    crowd.select(topics=crowd.topics[:4]).to_frame().to_csv(tmp_path / "few.csv", index=False)
     return ["--judgments", "few.csv"]
 
 

@@ -20,6 +20,7 @@ from qrowd.kernels.gaps import (
     rank_correlations,
     squared_distances,
 )
+from strategies import few
 
 BANDWIDTH, POINTS = 0.015, 100
 
@@ -66,6 +67,7 @@ def test_the_ap_correlation_of_the_crowd_walks_the_assessors_list(tables):
 MANY = st.sampled_from([63, 64, 65, 66, 127, 128, 129, 130])
 
 
+@few
 @given(two_tables(MANY, st.sampled_from([2, 10, 100_000])))
 def test_more_systems_than_a_word_has_bits_are_compared_alike(tables):
     crowd, other = tables
@@ -78,6 +80,7 @@ def test_more_systems_than_a_word_has_bits_are_compared_alike(tables):
             assert back[a, h] == pytest.approx(oracle.tau_ap(mine.tolist(), theirs.tolist()), abs=1e-10)
 
 
+@few
 @given(two_tables(st.integers(2, 70)))
 def test_both_rank_correlations_are_those_that_compare_systems(tables):
     """Written by another hand: qrowd.kernels.correlation looks at every pair, without sets of bits."""
@@ -115,6 +118,7 @@ def every_order(scores):
     return [o for o in permutations(range(n)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(n - 1))]
 
 
+@few
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
 def test_the_exact_ap_correlation_is_the_mean_over_every_order_of_both_ties(pairs):
     walked, reference = (list(map(float, side)) for side in zip(*pairs, strict=True))
@@ -125,12 +129,12 @@ def test_the_exact_ap_correlation_is_the_mean_over_every_order_of_both_ties(pair
     assert apc[0, 0] == pytest.approx(mean, abs=1e-12)
 
 
-def test_the_exact_ap_correlation_is_what_ten_thousand_sampled_orders_average_to():
+def test_the_exact_ap_correlation_is_what_sampled_orders_average_to():
     random = Random(7)
-    for n_systems, n_values in ((6, 2), (12, 4), (20, 6)):
+    for n_systems, n_values in ((6, 2), (12, 4)):
         walked, reference = ([float(random.randrange(n_values)) for _ in range(n_systems)] for _ in range(2))
-        drawn = [oracle.tau_ap_sampled(walked, reference, 1, random) for _ in range(10_000)]
-        error = np.std(drawn) / 100
+        drawn = [oracle.tau_ap_sampled(walked, reference, 1, random) for _ in range(2_500)]
+        error = np.std(drawn) / 50
         assert abs(np.mean(drawn) - oracle.tau_ap(walked, reference)) < 4 * error
 
 

@@ -11,12 +11,14 @@ from qrowd.measures import DEFINITIONS
 from qrowd.measures.measure_kinds import linear_parts
 from qrowd.model.measure import parse_measure
 from qrowd.model.scales import parse_scale
+from strategies import few
 
 SCALE = parse_scale("0-3")
 LINEAR = ("DCG", "DCG@3", "DCG(dcg=exp-log2)@4", "DCG(gains={1: 5})@4", "P@2", "P(rel=2)@3", "RBP(p=0.5)", "RBP@2")
 
 
 @pytest.mark.parametrize("name", LINEAR)
+@few
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
 def test_coefficients_times_gains_are_the_score(name, grades):
     documents = [f"d{i}" for i in range(len(grades))]

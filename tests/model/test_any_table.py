@@ -20,6 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.tables import from_table, table_kind
+from strategies import few
 
 HEADER = ("topic", "document", "assessor", "value")
 WORDS = ("Irrelevant", "Complement", "Substitute", "Exact")
@@ -57,6 +58,7 @@ rows_of = st.lists(
 )
 
 
+@few
 @given(rows_of, st.data())
 def test_any_order_spelling_and_separator_of_columns_reads_the_same_judgments(rows, data):
     expected = [(*row[:3], float(row[3])) for row in rows]
@@ -69,6 +71,7 @@ def test_any_order_spelling_and_separator_of_columns_reads_the_same_judgments(ro
     assert judged(from_table(Judgments, text, "x.csv")) == expected
 
 
+@few
 @given(rows_of)
 def test_what_is_written_as_a_table_is_read_again_as_it_was(rows):
     judgments = Judgments.from_rows([(*row[:3], float(row[3])) for row in rows])
@@ -141,6 +144,7 @@ def frame_of_words(words):
     return {"qid": ["1"] * n, "docno": [f"d{i}" for i in range(n)], "annotator": ["ann"] * n, "label": list(words)}
 
 
+@few
 @given(st.lists(st.sampled_from(WORDS), min_size=1), st.permutations(WORDS))
 def test_words_are_grades_in_the_order_that_is_stated(words, order):
     by_position = {word: float(grade) for grade, word in enumerate(order)}
@@ -211,6 +215,7 @@ def test_numbers_stay_numbers_beside_an_order_of_words_and_declared_scales_count
 # ---- missing cells and identical rows
 
 
+@few
 @given(st.lists(st.sampled_from(["topic", "document", "assessor", "value", None]), min_size=1, max_size=12))
 def test_rows_with_a_missing_cell_are_left_out_and_counted_or_all_named(missing):
     rows = [[f"t{i}", f"d{i}", "ann", "1"] for i in range(len(missing))]
@@ -243,6 +248,7 @@ def test_a_frame_without_rows_is_refused(make):
             make.from_frame(frame, columns={"value": "value"} if make is Judgments else None)
 
 
+@few
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("01")), min_size=1, max_size=12))
 def test_identical_rows_are_kept_or_dropped_and_counted(pairs):
     rows = [("t", document, "ann", value) for document, value in pairs]

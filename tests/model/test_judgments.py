@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from qrowd.errors import ArgumentError, InputError, ScaleError
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.scales import Scale
+from strategies import few
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 0.5, 7.25)
 
@@ -51,6 +52,7 @@ def scales_of(judgments):
 # ---- in and out
 
 
+@few
 @given(worlds)
 def test_rows_come_back_in_their_order(rows):
     short = [row[:4] for row in rows]
@@ -60,6 +62,7 @@ def test_rows_come_back_in_their_order(rows):
     assert len(judgments) == len(rows)
 
 
+@few
 @given(
     st.dictionaries(
         st.sampled_from("AB"), st.dictionaries(st.sampled_from("tu"), st.dictionaries(st.text(), st.floats(0, 9)))
@@ -73,6 +76,7 @@ def test_a_dictionary_of_qrels_comes_back_as_it_was(nested):
     assert again == {assessor: topics for assessor, topics in filled.items() if topics}
 
 
+@few
 @given(st.lists(worlds, min_size=1, max_size=4))
 def test_parts_are_put_one_after_the_other_and_no_row_is_lost(parts):
     together = concatenate_judgments([made(part) for part in parts])
@@ -134,6 +138,7 @@ def what_counts(rows, group):
     return [i for i in group if rows[i][3] >= 0] or group
 
 
+@few
 @given(worlds, st.booleans(), st.sampled_from(["first", "last", "mean"]))
 def test_of_repeats_the_first_last_or_mean_stays(rows, ordered, repeats):
     kept = []
@@ -149,6 +154,7 @@ def test_of_repeats_the_first_last_or_mean_stays(rows, ordered, repeats):
     assert single.n_repeats() == 0
 
 
+@few
 @given(worlds)
 def test_repeats_are_counted_by_assessor_and_refused_on_request(rows):
     judgments = made(rows)
@@ -176,6 +182,7 @@ def test_an_unknown_way_with_repeats_is_refused():
 # ---- crowds
 
 
+@few
 @given(worlds, st.booleans(), st.integers(1, 4))
 def test_slots_are_the_first_judgments_of_every_pair(rows, ordered, n):
     said = [row for row in rows if row[3] >= 0]
@@ -210,6 +217,7 @@ def test_no_slot_is_too_few(n):
 # ---- selections
 
 
+@few
 @given(worlds, st.sets(st.sampled_from(["t1", "t2", "t3"])), st.sets(st.sampled_from(["ann", "bob", "cy"])))
 def test_a_selection_holds_the_rows_asked_for_and_no_unused_label(rows, topics, assessors):
     judgments = made(rows)
@@ -277,6 +285,7 @@ def recoded(value, rule):
     return value if value < 0 else float(value >= rule)
 
 
+@few
 @given(worlds, recodings)
 def test_recoding_for_everyone_replaces_every_value_by_the_rule(rows, rule):
     judgments = made(rows)
@@ -284,6 +293,7 @@ def test_recoding_for_everyone_replaces_every_value_by_the_rule(rows, rule):
     assert judgments.recode(rule).scales == judgments.recode({"*": rule}).scales
 
 
+@few
 @given(worlds, recodings, recodings)
 def test_the_first_pattern_that_fits_an_assessor_counts(rows, first, second):
     rows = [*rows, ("t1", "d1", "ann", 1.0, 0)]
@@ -322,6 +332,7 @@ def test_unit_grades_divide_by_the_maximum_and_leave_what_was_not_judged():
 # ---- panels and coverage
 
 
+@few
 @given(worlds, st.booleans())
 def test_a_panel_holds_every_judgment_and_nan_where_there_is_none(rows, ordered):
     panel = made(rows, ordered).panel(repeats="last")
@@ -348,6 +359,7 @@ def test_a_panel_of_a_few_whole_grades_takes_a_byte_for_each_and_has_the_values_
     assert panel.coverage().tolist() == [[float(value >= 0)] for value in values]
 
 
+@few
 @given(worlds)
 def test_coverage_is_the_share_of_a_topics_pool_that_the_assessor_judged(rows):
     judgments = made(rows)

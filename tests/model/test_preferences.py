@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, InputError, RowError
 from qrowd.model.preferences import Preferences, concatenate_preferences
-from strategies import preference_worlds
+from strategies import few, preference_worlds
 
 WITH_EVERYTHING = {
     "topic": ["t", "t", "u"],
@@ -39,7 +39,7 @@ def same(one, two):
 # ---- in and out
 
 
-@settings(max_examples=40)
+@few
 @given(preference_worlds(), st.sampled_from(["pandas", "polars", "pyarrow"]))
 def test_rows_and_marks_come_back_in_their_order_from_any_frame(world, backend):
     preferences = world.preferences
@@ -120,7 +120,7 @@ def test_a_summary_counts_what_there_is():
     assert Preferences.from_rows([]).pool.starts.tolist() == [0]
 
 
-@settings(max_examples=60)
+@few
 @given(preference_worlds())
 def test_repeats_are_counted_as_loops_count_them(world):
     preferences = world.preferences
@@ -131,7 +131,7 @@ def test_repeats_are_counted_as_loops_count_them(world):
 # ---- views
 
 
-@settings(max_examples=60)
+@few
 @given(preference_worlds())
 def test_a_view_holds_what_one_assessor_said_of_one_topic(world):
     preferences = world.preferences
@@ -158,7 +158,7 @@ def test_a_view_holds_what_one_assessor_said_of_one_topic(world):
 # ---- new ones from these
 
 
-@settings(max_examples=60)
+@few
 @given(preference_worlds(), st.sampled_from(["t", "u"]), st.sets(st.sampled_from(["D1", "D10", "a", "é"]), min_size=1))
 def test_a_selection_keeps_the_rows_whose_topic_assessor_and_both_documents_are_wanted(world, topic, documents):
     preferences = world.preferences
@@ -173,7 +173,7 @@ def test_a_selection_keeps_the_rows_whose_topic_assessor_and_both_documents_are_
     assert set(chosen.documents) == {d for row in rows for d in row[1:3]} | {mark[1] for mark in chosen.bad}
 
 
-@settings(max_examples=40)
+@few
 @given(st.lists(preference_worlds(), min_size=1, max_size=3))
 def test_parts_are_put_one_after_the_other_and_nothing_is_lost(worlds):
     together = concatenate_preferences([world.preferences for world in worlds])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import measures as oracle
 from qrowd.errors import ArgumentError, InputError
 from qrowd.model.runs import Runs, concatenate_runs
+from strategies import few
 
 DOCUMENTS = ("D1", "D10", "D2", "a", "b", "é", "ﬀ", "🙂")
 SCORES = (0.0, -0.0, 1.0, 1 + 1e-9, 1 - 1e-9, 2.5, 1e-300, 1e300, -1e300, 3e38, 4e38)
@@ -41,6 +42,7 @@ def test_every_list_is_ranked_as_the_oracle_ranks_it(nested, single):
             assert ranking(ranked, runs, system, topic) == oracle.rank(scores, float32=single)
 
 
+@few
 @given(several, st.randoms())
 def test_ranks_do_not_depend_on_the_order_of_the_rows(nested, random):
     rows = [
@@ -154,6 +156,7 @@ def nested_again(runs):
     return nested
 
 
+@few
 @given(several)
 def test_a_dictionary_and_a_frame_come_back_as_they_were(nested):
     runs = Runs.from_dict(nested)
@@ -184,6 +187,7 @@ def test_two_parts_with_the_same_list_are_refused():
         concatenate_runs([part, part])
 
 
+@few
 @given(several)
 def test_ranking_changes_nothing_and_nobody_can_change_the_columns(nested):
     runs = Runs.from_dict(nested)

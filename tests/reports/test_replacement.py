@@ -93,10 +93,11 @@ def test_the_interval_of_kappa_is_that_of_leaving_out_one_topic_at_a_time():
         assert first.kappa_interval(other) == pytest.approx((value, value - half, value + half))
 
 
-def test_the_interval_of_a_difference_of_kappas_covers_the_difference():
-    """Both models err more often in some topics than in others; 95 % nominal, 120 draws."""
+@pytest.mark.parametrize(("n_draws", "least"), [(40, 0.85), pytest.param(120, 0.88, marks=pytest.mark.nightly)])
+def test_the_interval_of_a_difference_of_kappas_covers_the_difference(n_draws, least):
+    """Both models err more often in some topics than in others; 95 % nominal."""
     rng = np.random.default_rng(8)
-    n_topics, n_documents, n_draws, n_inside = 20, 12, 120, 0
+    n_topics, n_documents, n_inside = 20, 12, 0
     expected = kappa_of_errors(0.2, 0.3) - kappa_of_errors(0.3, 0.3)
     topic = np.repeat(np.arange(n_topics), n_documents)
     for _ in range(n_draws):
@@ -121,7 +122,7 @@ def test_the_interval_of_a_difference_of_kappas_covers_the_difference():
         }
         _, low, high = one["near"].kappa_interval(one["far"])
         n_inside += low <= expected <= high
-    assert n_inside / n_draws >= 0.88  # at .945, fewer have a probability of .003
+    assert n_inside / n_draws >= least  # at .945, fewer have a probability of .006, and of .003 among 120 draws
 
 
 def kappa_of_errors(error, relevant):

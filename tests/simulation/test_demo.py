@@ -19,10 +19,10 @@ def ndcg(runs: Runs, judgments: Judgments) -> dict[str, NDArray[np.float64]]:
     means: dict[str, NDArray[np.float64]] = {}
     for who in judgments.assessors:
         scores = np.zeros(ranked.starts.shape)
+        given = [[v for (a, d), v in found.items() if a == who and d.startswith(f"{t}-")] for t in runs.topics]
         for s, t in np.ndindex(scores.shape):
             listed = ranked.document[ranked.starts[s, t] :][: ranked.lengths[s, t]][:10]
-            given = [value for (a, d), value in found.items() if a == who and d.startswith(f"{runs.topics[t]}-")]
-            ideal = np.sort(given)[::-1][:10] @ discount
+            ideal = np.sort(given[t])[::-1][:10] @ discount
             got = np.array([found.get((who, runs.documents[d]), 0.0) for d in listed]) @ discount
             scores[s, t] = got / ideal if ideal else 0.0
         means[who] = scores.mean(axis=1)
