@@ -53,6 +53,9 @@ def test_the_page_has_all_cells_and_tells_its_progress(monkeypatch):
     monkeypatch.setattr(
         study, "another_panel", lambda *cell, n_simulations, rng: another_panel(*cell, n_simulations=20, rng=rng)
     )
+    monkeypatch.setattr(
+        study, "planned_topics", lambda *design, n_simulations, rng: planned_topics(*design, n_simulations=2, rng=rng)
+    )
     page = advice_page(quick=True, rng=1, progress=lambda *what: told.append(what))
     assert [len(table.rows) for table in page.tables] == [90, 90, 13, 18, 3]
     assert ("power", 18, 18) in told

@@ -1,6 +1,7 @@
 """When weights help: trials, the page's tables, and what docs say of them."""
 
 import csv
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_a_summary_is_of_ratios_of_rmse_and_differences_of_tau():
 
 def test_weights_help_where_some_judge_by_lot_and_not_where_severity_cancels():
     lot, cancels = "three of eight judge by lot", "two severe, two lenient"
-    found = list(simulated_trials([lot, cancels], draws=4, n=30, rng=2))
+    found = list(simulated_trials([lot, cancels], draws=3, n=10, rng=2))
     for_lot = summary([trial for trial in found if trial.panel == lot], DEFAULT)
     for_cancelling = summary([trial for trial in found if trial.panel == cancels], DEFAULT)
     assert for_lot["rmse_ratio"] < 0.75
@@ -87,6 +88,7 @@ def test_weights_help_where_some_judge_by_lot_and_not_where_severity_cancels():
     assert for_cancelling["tau_gain"] < 0
 
 
+@pytest.mark.nightly
 def test_the_table_of_simulated_panels_on_the_page_is_what_is_computed():
     """One kind and collection again in full; each is drawn from a stream of its own."""
     kind = "two severe, two lenient"
@@ -100,6 +102,11 @@ def test_the_table_of_simulated_panels_on_the_page_is_what_is_computed():
     for one, other in zip(printed, again, strict=True):
         assert one[:3] == other[:3]
         assert list(map(float, one[3:])) == pytest.approx(list(map(float, other[3:])), abs=1.01e-4)
+
+
+def test_the_table_of_simulated_panels_has_each_kind_collection_and_measure():
+    rows = rows_of("simulated-panels-mean-rmse-and-tau-b-against-the-truth")
+    assert {tuple(row[:3]) for row in rows} == set(product(KINDS, UNJUDGED, MEASURES))
 
 
 def test_the_table_of_estimators_has_each_of_them_on_real_and_on_simulated_panels():

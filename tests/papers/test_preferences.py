@@ -1,5 +1,7 @@
 """Here or There, recomputed: the orders of its Figure 2, and what real preferences are like."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,18 @@ from qrowd.evaluation import evaluate
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.simulation import simulate_demo, simulate_preferences
+from qrowd_papers.preferences import study
 from qrowd_papers.preferences.missing import missing_preferences
 from qrowd_papers.preferences.replays import real_topics
 from qrowd_papers.preferences.study import log_worths_and_grades, preferences_page, rank_systems
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The page with a fifth of the topics that a quick page has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "missing_preferences", partial(missing_preferences, **study.QUICK))
+        return preferences_page(n_topics=4, rng=2)
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +31,19 @@ def quick():
     return preferences_page(quick=True, rng=2)
 
 
+def test_a_quick_page_has_twenty_topics_of_each_kind(monkeypatch):
+    class Counted(Exception):
+        pass
+
+    def count(topics, *_, **__):
+        raise Counted(len(topics))
+
+    monkeypatch.setattr(study, "judgments_needed", count)
+    with pytest.raises(Counted, match=r"^20$"):
+        preferences_page(quick=True, rng=2)
+
+
+@pytest.mark.nightly
 def test_utility_with_stopping_needs_fewer_judgments_than_random_order_and_than_sorting(quick):
     frame = quick.frame()
     for name in frame["topics_of"].unique():
@@ -32,24 +56,24 @@ def test_utility_with_stopping_needs_fewer_judgments_than_random_order_and_than_
         assert needed["utility, Bad, stop"] < needed["sorting, Bad"] < needed["all pairs"]
 
 
-def test_a_proven_stop_makes_no_error_where_answers_follow_one_order(quick):
-    frame = quick.frame()
+def test_a_proven_stop_makes_no_error_where_answers_follow_one_order(page):
+    frame = page.frame()
     proven = frame["condition"].isin(["utility, Bad, stop", "random, Bad, stop", "kept, Bad, stop", "all pairs"])
     assert (frame.loc[proven, "error"] == 0).all()
 
 
-def test_the_page_names_the_paper_s_claim_and_its_own_figures(quick):
-    assert quick.sentence.startswith("Here or There, recomputed.")
-    assert quick.sentence.endswith("The paper reports about n.")
-    assert quick.tables[0].rows[0][0] == "all pairs"
+def test_the_page_names_the_paper_s_claim_and_its_own_figures(page):
+    assert page.sentence.startswith("Here or There, recomputed.")
+    assert page.sentence.endswith("The paper reports about n.")
+    assert page.tables[0].rows[0][0] == "all pairs"
     with pytest.raises(InputError, match="there is no such folder"):
         preferences_page("nowhere", quick=True, rng=1)
 
 
-def test_each_row_about_the_paper_has_a_verdict(quick):
+def test_each_row_about_the_paper_has_a_verdict(page):
     verdicts = ("the text follows", "not printed", "not reachable", "match", "differs: because")
     for name in ("what the text", "Table 5", "Figure 2"):
-        table = next(table for table in quick.tables if table.title.startswith(name))
+        table = next(table for table in page.tables if table.title.startswith(name))
         assert all(row[table.header.index("verdict")].startswith(verdicts) for row in table.rows)
 
 
@@ -100,6 +124,14 @@ def test_preferences_rank_the_systems_of_2021_much_as_nist_s_grades_do(dl21):
 # ---- grades, and missing pairs
 
 
+def test_grades_and_what_preferences_save_of_them_are_on_the_page_beside_what_is_printed(page):
+    table = next(table for table in page.tables if table.title.startswith("section 5.3"))
+    assert [row[-1] for row in table.rows] == ["1-2"] * 3
+    for _, grades, *_, needed, fewer, _ in table.rows:
+        assert float(fewer) == pytest.approx(float(grades) - float(needed), abs=0.011)
+
+
+@pytest.mark.nightly
 def test_by_utility_with_a_stop_two_engines_need_one_to_two_grades_fewer_as_printed(quick):
     table = next(table for table in quick.tables if table.title.startswith("section 5.3"))
     fewer = {row[0]: float(row[-2]) for row in table.rows}

@@ -108,6 +108,7 @@ def test_of_dl21_prompts_a_model_s_view_of_documents_is_two_fifths_of_the_disagr
     assert percents == [4.6, 1.5, 41.0, 0.3, 6.6, 46.1]
 
 
+@pytest.mark.nightly
 def test_on_dl21_all_prompts_of_the_best_model_add_little_to_one(published, dl19, monkeypatch):
     monkeypatch.setattr("qrowd_papers.prompt_panel_worth.N_SPLITS", 1)  # of the topics gained, which are not looked at
     between = people(dl19.parent).attrs["between"]

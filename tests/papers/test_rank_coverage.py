@@ -84,6 +84,7 @@ def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
     assert len(study.rank_notes(found)) == 4
 
 
+@pytest.mark.nightly
 def test_where_tastes_lie_along_one_axis_three_assessors_err_more_often_than_stated_and_eighteen_do_not():
     few, many = (error_in_families(a, n_simulations=100, n_replicates=200, rng=1) for a in (3, 18))
     assert 0.05 < few < 0.2
