@@ -27,6 +27,7 @@ VALUES = {
     "p": st.floats(0, 1, exclude_min=True, exclude_max=True),
     "residual": st.booleans(),
     "beta": st.floats(0, 1000),
+    "criterion": st.sampled_from(["vital", "Q 1", "3"]),
 }
 
 

@@ -230,6 +230,16 @@ def read_answers(path: PathLike) -> Judgments | Preferences:
     return read_judgments(path)
 
 
+def table_kinds(paths: Paths, columns: Collection[str]) -> set[str]:
+    """What each of the files holds that is a table; "" for those that are none. columns : roles that are named."""
+    kinds: set[str] = set()
+    for _, path in given_files(paths):
+        text = b"" if is_data_set(path) or path.name == "-" else read_bytes(path)
+        is_one = text and tables.is_table(text, shown(path))
+        kinds.add(tables.table_kind(text, shown(path), columns) if is_one else "")
+    return kinds
+
+
 def read_columns(path: PathLike) -> dict[str, Sequence[object]]:
     """{column: cells} of a table; an empty cell is None.
 

@@ -10,7 +10,7 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO, StringIO
 from itertools import count
@@ -68,7 +68,7 @@ def is_table(text: bytes, name: str) -> bool:
         return not first.startswith("#")
     separator = _separator(first)
     names = [cell.strip(' "') for cell in (first.split() if separator is None else first.split(separator))]
-    return is_called(names, TOPIC) and is_called(names, DOCUMENT + COMPARED)
+    return is_called(names, TOPIC) and (is_called(names, DOCUMENT + COMPARED) or kind_of(names) == "answers")
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def outline_of(text: bytes, name: str, columns: Mapping[str, Sequence[str]] | No
     return Outline(kind, table.format, role_of)
 
 
-def table_kind(text: bytes, name: str) -> Kind:
-    """What a table holds, by its columns."""
-    return kind_of(_table(text, name).names)
+def table_kind(text: bytes, name: str, columns: Collection[str] = ()) -> Kind:
+    """What a table holds, by its columns. columns : roles that are named, too."""
+    return kind_of([*_table(text, name).names, *columns])
 
 
 def from_table(kind: type[Whole], text: bytes, name: str, **settings: Any) -> Whole:

@@ -67,7 +67,9 @@ def disagreements(
     pair = pair_of(systems)
     judgments = data.read()
     conventions = on_shared_scale(conventions, judgments)
-    result = disagreements_of(runs.read_needed(data), judgments, measure, systems=pair, conventions=conventions)
+    rankings = runs.read_needed(data)
+    measure = options.measure_for(rankings, measure)
+    result = disagreements_of(rankings, judgments, measure, systems=pair, conventions=conventions)
     of_topics = read_topic_texts(topics) if topics else {}
     of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}
     report = DisagreementsReport(result, of_topics, of_documents, n_documents)

@@ -116,9 +116,17 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     from qrowd.model.headers import COLUMNS
 
     columns = columns_named(getattr(data, "columns", None))
+    own = {*COLUMNS[kind], *(() if kind == "preferences" else COLUMNS["answers"])}
     names = ("labels", "identical_rows") if kind == "judgments" else ()
     settings = {name: getattr(data, name) for name in ("incomplete_rows", *names) if hasattr(data, name)}
-    return {"columns": {role: named for role, named in columns.items() if role in COLUMNS[kind]}, **settings}
+    return {"columns": {role: named for role, named in columns.items() if role in own}, **settings}
+
+
+def hold_answers(paths: list[str], data: object) -> bool:
+    """Whether each of these files is a table of answers."""
+    from qrowd.files import table_kinds
+
+    return table_kinds(paths, columns_named(getattr(data, "columns", None))) == {"answers"}
 
 
 def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
@@ -172,25 +180,32 @@ class Runs:
     system: System = "file"
 
     def read(self, data: object) -> model.Runs | None:
-        """The runs, None where there are none. data : the options for tables, those of the judgments or preferences."""
-        return self.read_needed(data) if self.runs else None
+        """The runs, None where there are none. data : judgments or preferences, with their options for tables."""
+        return self.read_needed(data) if self.of(data) else None
 
     def read_needed(self, data: object) -> model.Runs:
         """The runs, which a command cannot do without."""
         from qrowd import files
         from qrowd.cli.progress import progress
 
+        paths = self.needed(data)
         with progress("reading runs") as advance:
-            runs = files.read_runs(self.paths, system=self.system, progress=advance, **table_settings(data, "runs"))
+            runs = files.read_runs(paths, system=self.system, progress=advance, **table_settings(data, "runs"))
         show_notes(runs.notes)
         return runs
 
-    @property
-    def paths(self) -> list[str]:
+    def needed(self, data: object) -> list[str]:
         """The files, which a command cannot do without."""
-        if not self.runs:
+        if not (paths := self.of(data)):
             raise ArgumentError("missing option '--runs': give the files of runs; see --help")
-        return self.runs
+        return paths
+
+    def of(self, data: object) -> list[str]:
+        """The files of runs; without any, those of judgments if they are judged answers."""
+        if self.runs:
+            return self.runs
+        judged = getattr(data, "judgments", None) or []
+        return judged if judged and hold_answers(judged, data) else []
 
 
 NO_RUNS = Runs()

@@ -14,7 +14,7 @@ from inspect import Parameter, cleandoc, signature, unwrap
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from qrowd.cli.options import CONVENTIONS, FROM_FUNCTION, SHARED, measures_by_default, option
+from qrowd.cli.options import CONVENTIONS, FROM_FUNCTION, SHARED, measure_for, measures_by_default, option
 from qrowd.cli.processes import Workers
 from qrowd.model.conventions import Conventions
 
@@ -72,6 +72,9 @@ def command(
 
         arguments = {key: _converted(key, value) for key, value in values.items() if value not in (None, [])}
         arguments = inputs.arguments(arguments)
+        for key in {"measure", "measures"} & taken.keys():
+            if (measures := measure_for(arguments.get("runs"), arguments.get(key))) is not None:
+                arguments[key] = measures
         with ExitStack() as stack:
             if workers is not None:
                 arguments["executor"] = stack.enter_context(workers.executor())

@@ -140,7 +140,7 @@ def next(
         people,
         question=question,
         models=models,
-        measure=measure,
+        measure=options.measure_for(rankings, measure),
         scale=scale,
         design=stored,
         n_documents=n_documents,

@@ -214,12 +214,18 @@ class Data:
 
 
 def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, Data]:
-    """Where runs and judgments come from: the files QRELS RUN ..., or those of the options."""
+    """Where runs and judgments come from: the files QRELS RUN ..., or those of the options.
+
+    Tables of answers are both.
+    """
     if paths and (runs.runs or data.judgments or data.campaign):
         extra = f"unexpected extra argument {' '.join(paths)}"
         raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
-    retrieved = Runs(paths[1:] if paths else runs.runs, runs.system)
-    return replace(retrieved, runs=retrieved.paths), replace(data, judgments=paths[:1]) if paths else data
+    if not paths:
+        return runs, data
+    if reading.hold_answers(paths, data):
+        return runs, replace(data, judgments=paths)
+    return replace(runs, runs=paths[1:]), replace(data, judgments=paths[:1])
 
 
 def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
@@ -499,6 +505,14 @@ def measures_by_default(default: str | tuple[str, ...] | None) -> Any:
 
 
 FROM_FUNCTION = object()
+RANKING_MEASURE, ANSWERS_MEASURE = "nDCG@10", "Mean"
+
+
+def measure_for(runs: object, given: Any) -> Any:
+    """The measure that was given; of answers, which are no rankings, Mean instead of a default for rankings."""
+    if getattr(runs, "criterion", None) is None or given not in (None, RANKING_MEASURE):
+        return given
+    return ANSWERS_MEASURE if given else [ANSWERS_MEASURE]
 
 
 @dataclass(frozen=True)

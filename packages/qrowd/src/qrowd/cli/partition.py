@@ -58,7 +58,7 @@ def partition(
         raise ArgumentError("missing option '--judgments': give the files of judgments; see --help")
     with progress("partitioning") as advance:
         collection = partition_files(
-            runs.paths,
+            runs.needed(None),
             data.judgments,
             output,
             n_parts=n_parts,

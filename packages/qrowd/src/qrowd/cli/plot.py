@@ -65,12 +65,13 @@ def plot(
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
     needs = plot_named(name).needs
-    if "runs" in needs and not runs.runs:
+    if "runs" in needs and not runs.of(data):
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
     with progress("computing") as advance:
         judgments = data.read()
+        loaded = runs.read(data) if "runs" in needs else None
         settings = Options(
-            measures=tuple(measure or ()),
+            measures=tuple(options.measure_for(loaded, measure or None) or ()),
             conventions=conventions,
             top=top,
             cutoff=cutoff,
@@ -81,7 +82,6 @@ def plot(
             **sampling.arguments,
             progress=advance,
         )
-        loaded = runs.read(data) if "runs" in needs else None
         figure, note = draw(name, loaded, judgments, settings, combine_scales=combine_scales)
     write_output(target, plot_content(figure, format))
     typer.echo(figure.caption, err=is_standard_output(target))

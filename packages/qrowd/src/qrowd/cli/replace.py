@@ -57,7 +57,7 @@ def replace(
     from qrowd.reports.replacement import replacement_report
 
     data = options.judgments_by_position(files, data)
-    groups = systems_by_group(group or [], runs.runs)
+    groups = systems_by_group(group or [], runs.of(data))
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
     result = replacement_report(
@@ -65,7 +65,7 @@ def replace(
         models,
         runs=rankings,
         groups=groups or None,
-        measure=measure,
+        measure=options.measure_for(rankings, measure),
         eps=eps,
         closeness=closeness,
         clusters=clusters,

@@ -55,7 +55,7 @@ class ReportInputs(RunsAndAnswers):
         judgments = self.answers(data)
         texts = [path for path in (self.topics, *(self.documents or [])) if path and not path.startswith("irds:")]
         listed = (
-            *input_files("runs", runs.paths),
+            *input_files("runs", runs.runs or []),
             *input_files("judgments", data.judgments or []),
             *input_files("preferences", self.preferences or []),
             *input_files("recoding", [data.recode] if data.recode else []),

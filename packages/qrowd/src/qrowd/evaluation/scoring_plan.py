@@ -64,6 +64,16 @@ class Plan:
     _lists: dict[tuple[int, int], PooledLists] = field(default_factory=dict)
     _merged: tuple[Pool, Pool, NDArray[np.int64]] | None = None
 
+    def __post_init__(self) -> None:
+        answers = self.runs.criterion is not None
+        if answers:
+            self.conventions = self.conventions.of_answers()
+        for each in self.measures:
+            if answers and not each.definition.of_units:
+                raise MeasureError(f"{each}: needs rankings, and these are answers; use Mean")
+            if each.definition.of_units and not answers:
+                raise MeasureError(f"{each}: needs answers, and these are rankings; use nDCG@10, AP or another")
+
     def alignment(self, pool: Pool) -> Alignment:
         if self._alignment is None or self._alignment.pool is not pool:
             self._alignment = align(self.runs, pool, self.conventions.score_dtype)

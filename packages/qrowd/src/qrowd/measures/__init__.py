@@ -5,11 +5,17 @@ A module lists its measures in `MEASURES`, so that a new one is written and list
 
 from __future__ import annotations
 
-from qrowd.measures import effort, gain, patience, precision
+from qrowd.measures import effort, gain, patience, precision, units
 from qrowd.measures.measure_kinds import Linear, Scored, TopicView
 from qrowd.measures.patience import residual_of
 
 #: Every measure, in the order tables list them.
-DEFINITIONS: tuple[Scored, ...] = (*precision.MEASURES, *gain.MEASURES, *patience.MEASURES, *effort.MEASURES)
+DEFINITIONS: tuple[Scored, ...] = (
+    *precision.MEASURES,
+    *gain.MEASURES,
+    *patience.MEASURES,
+    *effort.MEASURES,
+    *units.MEASURES,
+)
 
 __all__ = ["DEFINITIONS", "Linear", "Scored", "TopicView", "residual_of"]

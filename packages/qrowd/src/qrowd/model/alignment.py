@@ -42,6 +42,7 @@ class PooledLists:
     documents : (topics + 1,) int64; topic t has the documents documents[t]:documents[t + 1].
     n_systems : how many lists a topic has.
     first, last : (entries,) int32, first and last rank of the documents that share the score; default: the rank.
+    weight : (entries,) of units of answers; criterion : (entries,) which of `criteria` each unit is of.
     """
 
     starts: Ints
@@ -51,6 +52,9 @@ class PooledLists:
     n_systems: int
     first: Codes | None = None
     last: Codes | None = None
+    weight: Floats | None = None
+    criterion: Codes | None = None
+    criteria: tuple[str, ...] = ()
 
     @property
     def n_topics(self) -> int:
@@ -84,14 +88,15 @@ class PooledLists:
         lists = self.starts[begin * self.n_systems : end * self.n_systems + 1]
         entries = slice(int(lists[0]), int(lists[-1]))
         documents = self.documents[begin : end + 1]
+        of_entries: Any = {name: getattr(self, name) for name in ("first", "last", "weight", "criterion")}
         return PooledLists(
             lists - lists[0],
             self.rank[entries],
             self.row[entries] - np.int32(documents[0]),
             documents - documents[0],
             self.n_systems,
-            None if self.first is None else self.first[entries],
-            None if self.last is None else self.last[entries],
+            **{name: None if column is None else column[entries] for name, column in of_entries.items()},
+            criteria=self.criteria,
         )
 
 
@@ -257,9 +262,13 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         starts, rank, row, later = _without_later(starts, rank, pair[row])
     ties = rankings.tied_lists().T[number] & in_both
     missing = lengths == 0
+    lists = PooledLists(starts, rank, row, pool.starts, n_systems)
+    if runs.criterion is not None:
+        rows = rankings.row[np.repeat(list_starts.ravel(), np.diff(starts)) + rank]
+        lists = replace(lists, weight=runs.score[rows], criterion=runs.criterion[rows], criteria=runs.criteria)
     return Alignment(
         pool,
-        PooledLists(starts, rank, row, pool.starts, n_systems),
+        lists,
         missing,
         n_unjudged_topics=len(runs.topics) - int((number >= 0).sum()),
         n_tied_lists=int(ties.sum()),

@@ -36,7 +36,16 @@ from qrowd.model.cells import (
     ordered_categories,
     ordered_labels,
 )
-from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS, Names, refuse_other_kind, roles_of
+from qrowd.model.headers import (
+    ANSWER_COLUMNS,
+    JUDGMENT_COLUMNS,
+    PREFERENCE_COLUMNS,
+    RUN_COLUMNS,
+    Names,
+    kind_of,
+    refuse_other_kind,
+    roles_of,
+)
 from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale, parse_scale
 
@@ -105,13 +114,15 @@ class Columns:
 def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) -> Columns:
     """The columns of judgments; `assessor` stands in for a missing assessor column."""
     table = _Table.of(frame, JUDGMENT_COLUMNS, options, ("assessor", assessor))
+    parts = table.parts
     if "preferred" in table.columns and not {"document", "value"} & table.role_of.keys():
         raise ArgumentError("holds preferences between documents, no judgments; qrowd prefer reads them")
-    table.need("topic", "document", "value", "assessor")
+    table.need("topic", *(parts or ("document",)), "value", "assessor")
     order = table.order_of("value") if options.labels is None else tuple(map(str, options.labels))
     numbers = ("order", "seconds") if order is not None else ("value", "order", "seconds")
-    read = table.complete("topic", "document", "assessor", "value", numbers=numbers)
-    labels = {name: read.labels(name) for name in ("topic", "document", "assessor")}
+    read = table.complete("topic", *(parts or ("document",)), "assessor", "value", numbers=numbers)
+    labels = {"topic": read.labels("topic"), "document": read.joined(parts or ("document",))}
+    labels["assessor"] = read.labels("assessor")
     grades = grades_in(read.columns["value"], order, read.rows, read.mistakes)
     scale = None
     if grades is not None and order is not None:
@@ -218,6 +229,8 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
 def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Columns:
     """The columns of runs; `system` stands in for a missing system column, and the rank for a missing score."""
     table = _Table.of(frame, RUN_COLUMNS, options, ("system", system))
+    if table.parts:
+        return _answer_columns(table)
     order = "rank" if "score" not in table.role_of and "rank" in table.role_of else "score"
     table.need("topic", "document", order, "system")
     read = table.complete("topic", "document", "system", order, numbers=("score", "rank"))
@@ -232,6 +245,19 @@ def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Colu
             numbers["rank"] = read.numbers("rank", required=False)
     read.mistakes.check()
     return Columns(labels, numbers, read.rows, notes=tuple(read.notes))
+
+
+def _answer_columns(table: _Table) -> Columns:
+    """One row per judgment of a unit of an answer; the score is the unit's weight."""
+    table.need("topic", "system")
+    names = [name for name in ("weight",) if name in table.role_of]
+    read = table.complete("topic", *table.parts, *names, numbers=("weight",))
+    labels = {name: read.labels(name) for name in ("topic", *table.parts) if name != "unit"}
+    labels["document"] = read.joined(table.parts)
+    labels.setdefault("criterion", (np.zeros(len(read.rows), np.int32), ("",)))
+    weight = read.numbers("weight") if names else np.ones(len(read.rows))
+    read.mistakes.check()
+    return Columns(labels, {"score": weight}, read.rows, notes=tuple(read.notes))
 
 
 def as_frame(data: object) -> Frame:
@@ -322,6 +348,15 @@ class _Rows:
             return labels_in(column, name, self.rows, self.mistakes)
         return labels_in(column.take(places), name, np.array(self.rows)[places], self.mistakes)
 
+    def joined(self, names: Sequence[str]) -> Encoded:
+        """The labels of several columns as one, with strokes between them."""
+        codes, labels = self.labels(names[0])
+        for name in names[1:]:
+            more, words = self.labels(name)
+            pairs, codes = distinct_pairs(codes, more, len(words))
+            labels = tuple(f"{labels[pair // len(words)]}/{words[pair % len(words)]}" for pair in pairs.tolist())
+        return codes, labels
+
     def numbers(self, name: str, *, required: bool = True) -> Floats:
         return numbers_in(self.columns[name], name, self.rows, self.mistakes, required=required)
 
@@ -351,10 +386,23 @@ class _Table:
         stand_in: tuple[str, str | None],
     ) -> _Table:
         columns = columns_of(as_frame(frame))
-        if not options.columns:
+        named = options.columns or {}
+        if not named:
             refuse_other_kind(list(columns), usual_names)
-        role_of = roles_of(list(columns), usual_names, options.columns or {})
+        if usual_names is not PREFERENCE_COLUMNS and kind_of([*columns, *named]) == "answers":
+            usual_names = ANSWER_COLUMNS
+        elif usual_names is not ANSWER_COLUMNS:
+            named = {
+                role: header for role, header in named.items() if role in usual_names or role not in ANSWER_COLUMNS
+            }
+        role_of = roles_of(list(columns), usual_names, named)
         return cls(columns, role_of, options, stand_in, usual_names)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The roles of the columns that together name a unit of an answer; none where documents were judged."""
+        of_units = ("system", "criterion", "unit") if self.usual_names is ANSWER_COLUMNS else ()
+        return tuple(role for role in of_units if role == "system" or role in self.role_of)
 
     def need(self, *roles: str) -> None:
         """Refuse a table without a column of each role, naming all that are missing."""

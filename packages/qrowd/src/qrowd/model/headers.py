@@ -56,8 +56,26 @@ PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
     "seconds": JUDGMENT_COLUMNS["seconds"],
     "time": JUDGMENT_COLUMNS["time"],
 }
-COLUMNS = {"judgments": JUDGMENT_COLUMNS, "preferences": PREFERENCE_COLUMNS, "runs": RUN_COLUMNS}
-Kind = Literal["judgments", "preferences", "runs"]
+ANSWER_COLUMNS: dict[str, tuple[str, ...]] = {
+    "topic": TOPIC,
+    "system": ("system", "run", "tag", "run_id", "system_id"),
+    "criterion": ("criterion", "dimension", "aspect"),
+    "unit": ("unit", "unit_id", "nugget", "nugget_id", "sentence", "sentence_id"),
+    "weight": PREFERENCE_COLUMNS["weight"],
+    "assessor": JUDGMENT_COLUMNS["assessor"],
+    "value": JUDGMENT_COLUMNS["value"],
+    "seconds": JUDGMENT_COLUMNS["seconds"],
+    "time": JUDGMENT_COLUMNS["time"],
+    "comment": JUDGMENT_COLUMNS["comment"],
+    "scale": JUDGMENT_COLUMNS["scale"],
+}
+COLUMNS = {
+    "judgments": JUDGMENT_COLUMNS,
+    "preferences": PREFERENCE_COLUMNS,
+    "runs": RUN_COLUMNS,
+    "answers": ANSWER_COLUMNS,
+}
+Kind = Literal["judgments", "preferences", "runs", "answers"]
 
 LIKELY = {
     "topic": "topic query question prompt keywords? search task turn",
@@ -104,9 +122,17 @@ def is_called(headers: Iterable[str], names: Collection[str]) -> bool:
 
 
 def kind_of(headers: Sequence[str]) -> Kind:
-    """What a table holds: two documents compared are preferences; a system, a rank or nothing but a score are runs."""
+    """What a table holds: two documents compared are preferences; a system, a rank or nothing but a score are runs.
+
+    A system with a value, and no document, is an answer that was judged.
+    """
     if is_called(headers, PREFERENCE_COLUMNS["other"] + PREFERENCE_COLUMNS["b"]):
         return "preferences"
+    judged = JUDGMENT_COLUMNS["value"] + tuple(set(JUDGMENT_COLUMNS["assessor"]) - {"model"})
+    ranked = DOCUMENT + RUN_COLUMNS["rank"]
+    system = ANSWER_COLUMNS["system"]
+    if is_called(headers, system) and is_called(headers, judged) and not is_called(headers, ranked):
+        return "answers"
     value = set(JUDGMENT_COLUMNS["value"]).difference(RUN_COLUMNS["score"])
     if is_called(headers, set(JUDGMENT_COLUMNS["assessor"]) - {"model"}):
         return "judgments"

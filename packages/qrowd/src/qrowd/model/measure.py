@@ -50,6 +50,7 @@ class Definition:
     cutoff: ClassVar[Literal["required", "optional", "none"]] = "optional"
     aliases: ClassVar[tuple[str, ...]] = ()  # trec_eval's names; one that ends in _ takes the cut-off: ndcg_cut_10
     linear: ClassVar[bool] = False  # a weighted sum of gains by rank, up to a normaliser
+    of_units: ClassVar[bool] = False  # whether it scores answers, which are no rankings
 
     def lowest(self, measure: Measure) -> float:
         """The lowest score there can be; -inf where there is none."""

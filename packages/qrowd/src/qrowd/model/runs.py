@@ -23,9 +23,11 @@ from qrowd.model.labels import (
     Selection,
     coded_rows,
     compact,
+    distinct_pairs,
     joined_labels,
     joined_notes,
     make_read_only,
+    merge_codes,
     nested_of,
     nested_rows,
     number_of,
@@ -49,6 +51,8 @@ class Runs(Displayed):
     rank : (n,) the rank the file stated, an integer or a double, or None; never used to rank, only to warn where it
         contradicts the scores.
     notes : what was noticed while they were read, such as rows that were left out.
+    criteria, criterion : of answers, whose rows are not documents but units, and whose scores are the units' weights:
+        the labels of criteria, and (n,) which each unit is of; None for ranked documents.
     """
 
     systems: tuple[str, ...]
@@ -60,6 +64,8 @@ class Runs(Displayed):
     score: Floats
     rank: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    criterion: Codes | None = None
 
     def __post_init__(self) -> None:
         bad = np.flatnonzero(~np.isfinite(self.score))
@@ -69,7 +75,7 @@ class Runs(Displayed):
         if again.any():
             row = int(repeated[again].min())
             raise RowError(row + 1, f"{self.describe(row)}: the document is in the list twice")
-        make_read_only(self, ("system", "topic", "document", "score", "rank"))
+        make_read_only(self, ("system", "topic", "document", "score", "rank", "criterion"))
 
     @classmethod
     def from_dict(cls, nested: Nested) -> Runs:
@@ -103,10 +109,45 @@ class Runs(Displayed):
         )
         score = table.numbers["score"]
         rank = table.numbers.get("rank")
+        criterion, criteria = table.labels.get("criterion", (None, ()))
+        read = systems, topics, documents, who, topic, document, score
         try:
-            return cls(systems, topics, documents, who, topic, document, score, rank, table.notes)
+            if criterion is not None:
+                return cls._of_units(*read, table.notes, criteria, criterion)
+            return cls(*read, rank, table.notes)
         except RowError as error:  # its rows are those that were read
             raise RowError(int(table.rows[error.row - 1]), error.problem) from None
+
+    @classmethod
+    def _of_units(
+        cls,
+        systems: tuple[str, ...],
+        topics: tuple[str, ...],
+        documents: tuple[str, ...],
+        system: Codes,
+        topic: Codes,
+        document: Codes,
+        weight: Floats,
+        notes: tuple[str, ...],
+        criteria: tuple[str, ...],
+        criterion: Codes,
+    ) -> Runs:
+        """Answers from rows that may repeat a unit, as each of its judgments does.
+
+        Raises
+        ------
+        RowError
+            A unit with two weights.
+        """
+        _, unit = distinct_pairs(topic, document, len(documents))
+        first = np.unique(unit, return_index=True)[1]
+        for row in np.flatnonzero(weight != weight[first][unit])[:1].tolist():
+            where = f"topic {topics[topic[row]]}, {documents[document[row]]}"
+            problem = f"the weight is {weight[row]:g}, and {weight[first[unit[row]]]:g} in an earlier row"
+            raise RowError(row + 1, f"{where}: {problem}; give a unit one weight, or two names")
+        first.sort()
+        columns = (system[first], topic[first], document[first], weight[first], None, notes, criteria, criterion[first])
+        return cls(systems, topics, documents, *columns)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """One row per retrieved document as a data frame: system, topic, document, score and, where known, rank."""
@@ -138,8 +179,11 @@ class Runs(Displayed):
                 (self.systems, self.system), (self.topics, self.topic), (self.documents, self.document),
             )
         )  # fmt: skip
-        rank = None if self.rank is None else self.rank[rows]
-        return Runs(who, topic_labels, labels, system, topic, document, self.score[rows], rank, self.notes)
+        rank, criterion = (None if column is None else column[rows] for column in (self.rank, self.criterion))
+        score = self.score[rows]
+        return Runs(
+            who, topic_labels, labels, system, topic, document, score, rank, self.notes, self.criteria, criterion
+        )
 
     def __len__(self) -> int:
         return int(self.score.size)
@@ -200,7 +244,7 @@ class Runs(Displayed):
         shape = (len(self.systems), len(self.topics))
         lengths = np.bincount(lists, minlength=shape[0] * shape[1])
         starts = np.cumsum(lengths) - lengths
-        return Rankings(starts.reshape(shape), lengths.reshape(shape), self.document[rows], tied)
+        return Rankings(starts.reshape(shape), lengths.reshape(shape), rows, self.document[rows], tied)
 
     def _break_ties(self, rows: Ints, tied: Bools) -> None:
         """Put every group of equal scores into descending order of document id, in place: by bytes, as C's strcmp."""
@@ -242,12 +286,13 @@ class Rankings:
 
     starts, lengths : (systems, topics); the list of system s for topic t is
         document[starts[s, t] : starts[s, t] + lengths[s, t]], best first; length 0 where the system has none.
-    document : (n,) numbers into the runs' documents.
+    row : (n,) rows of the runs. document : (n,) numbers into their documents.
     tied : (n,) True where a document has the score of the one above it.
     """
 
     starts: Ints
     lengths: Ints
+    row: Ints
     document: Codes
     tied: Bools
 
@@ -270,8 +315,16 @@ def concatenate_runs(parts: Sequence[Runs]) -> Runs:
     (systems, system), (topics, topic), (documents, document) = joined_labels(parts, "system", "topic", "document")
     score = np.concatenate([part.score for part in parts])
     rank = np.concatenate([np.full(len(part), np.nan) if part.rank is None else part.rank for part in parts])
+    columns = systems, topics, documents, system, topic, document, score
     notes = joined_notes(parts)
+    of_units = [part.criterion for part in parts if part.criterion is not None]
     try:
-        return Runs(systems, topics, documents, system, topic, document, score, rank, notes)
+        if len(of_units) == len(parts):
+            return Runs._of_units(*columns, notes, *merge_codes([part.criteria for part in parts], of_units))
+        if of_units:
+            raise InputError("some files hold answers and others ranked documents; evaluate them one by one")
+        return Runs(*columns, rank, notes)
     except RowError as error:
+        if of_units:
+            raise InputError(error.problem) from None
         raise InputError(f"{error.problem}: two parts hold this list; rename a system or leave one out") from None

@@ -19,7 +19,7 @@ from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
 from qrowd.leaderboard_files import leaderboard_format
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.headers import COLUMNS, Kind, likely_columns
+from qrowd.model.headers import COLUMNS, likely_columns
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
@@ -56,9 +56,10 @@ class Settings:
     incomplete_rows: IncompleteRows = "refuse"
     identical_rows: IdenticalRows = "keep"
 
-    def of_tables(self, kind: Kind) -> dict[str, Any]:
+    def of_tables(self, kind: Content) -> dict[str, Any]:
         """The arguments for tables."""
-        columns = {role: headers for role, headers in self.columns.items() if role in COLUMNS[kind]}
+        own = {*COLUMNS[kind], *(() if kind == "preferences" else COLUMNS["answers"])}
+        columns = {role: headers for role, headers in self.columns.items() if role in own}
         settings: dict[str, Any] = {"columns": columns, "incomplete_rows": self.incomplete_rows}
         of_judgments = {"labels": self.labels, "identical_rows": self.identical_rows}
         return settings | of_judgments if kind == "judgments" else settings
@@ -188,8 +189,8 @@ def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress |
     listed = named_files(_with_folders(paths), "file", unique=False)
     read: list[File] = []
     words: dict[Content, Words] = defaultdict(Words)
-    for done, file in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
-        read.append(_numbered(file, words[file.content]))
+    for done, parts in enumerate(in_threads(partial(_read, settings=settings), listed.named), start=1):
+        read += [_numbered(file, words[file.content]) for file in parts]
         if progress is not None:
             progress(done, len(listed.named))
     read = list(_with_magnitudes_and_gold(read))
@@ -210,8 +211,8 @@ def _with_folders(paths: Sequence[str]) -> Iterator[str]:
         yield from list(filter(_files_of, [path, *inside])) or [path]
 
 
-def _read(item: tuple[str, Path], *, settings: Settings) -> File:
-    """One file, by itself."""
+def _read(item: tuple[str, Path], *, settings: Settings) -> list[File]:
+    """One file, by itself; answers are judgments and runs."""
     name, path = item
     written = shown(path)
     content: Content = "judgments"
@@ -222,26 +223,32 @@ def _read(item: tuple[str, Path], *, settings: Settings) -> File:
             raise FileError(written, f"is an archive of a campaign; {command} brings the campaign into a database")
         text = files.read_bytes(path)
         if special := _special(text, name, path):
-            return special
+            return [special]
         if tables.is_table(text, written):
             outline = tables.outline_of(text, written, settings.columns)
-            content = outline.kind
+            found: Any = outline.kind
+            kinds: tuple[Content, ...] = ("judgments", "runs") if found == "answers" else (found,)
+            content = kinds[0]
             roles = [header if header == role else f"{role}: {header}" for role, header in outline.role_of.items()]
-            whole, *_, noun = KINDS[content]
-            part = tables.from_table(whole, text, written, **{noun: name}, **settings.of_tables(outline.kind))
-            return File(name, path, content, f"{outline.format}, columns {', '.join(roles)}", part)
+            how = f"{outline.format}, columns {', '.join(roles)}"
+            return [File(name, path, one, how, _of_table(one, text, written, name, settings)) for one in kinds]
         content, form = _text_format(text, written, settings)
-        return File(name, path, content, "TREC's lines", trec.split(text, written, form))
+        return [File(name, path, content, "TREC's lines", trec.split(text, written, form))]
     except FileError as error:
         if (
             text
             and (error.line or 1) == 1
             and (other := _other_format(text, name, path, settings, is_table=form is None))
         ):
-            return other
-        return File(name, path, content, mistakes=_mistakes(path, text, form, error))
+            return [other]
+        return [File(name, path, content, mistakes=_mistakes(path, text, form, error))]
     except InputError as error:
-        return File(name, path, content, mistakes=(str(error),))
+        return [File(name, path, content, mistakes=(str(error),))]
+
+
+def _of_table(kind: Content, text: bytes, written: str, name: str, settings: Settings) -> Any:
+    whole, *_, noun = KINDS[kind]
+    return tables.from_table(whole, text, written, **{noun: name}, **settings.of_tables(kind))
 
 
 def _special(text: bytes, name: str, path: Path) -> File | None:
@@ -325,7 +332,7 @@ def _mistakes(path: Path, text: bytes, form: trec.Format | None, error: FileErro
     return tuple(f"{one.path}{'' if one.line is None else f':{one.line}'}: {one.problem}" for one in errors)
 
 
-def _text_format(text: bytes, name: str, settings: Settings) -> tuple[Kind, trec.Format]:
+def _text_format(text: bytes, name: str, settings: Settings) -> tuple[Content, trec.Format]:
     """Runs, judgments or preferences: by the number of fields; of four, preferences name one document twice."""
     lines = (line.split() for line in BytesIO(text) if line.strip() and not line.startswith(b"#"))
     first = list(islice(lines, 20))

@@ -15,15 +15,13 @@ from typing import Any, get_args
 import numpy as np
 
 from qrowd.errors import QrowdError
-from qrowd.evaluation import evaluate, measure
+from qrowd.evaluation import evaluate
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
 from qrowd.reports.design_tables import smallest_difference
 from qrowd.reports.inspection import Content, Inspection, short_paths
 from qrowd.reports.phrases import MODEL_NAME, count, listed, number, percent
 from qrowd.reports.report_systems import leading_pair
-
-MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +46,11 @@ class Asking:
         """The assessors who are models, by their names."""
         return [name for name in self.assessors if MODEL_NAME.search(name)]
 
+    @property
+    def measure(self) -> str:
+        """The measure by which systems are compared."""
+        return "Mean" if self.inspection.runs is not None and self.inspection.runs.criterion is not None else "nDCG@10"
+
     @cached_property
     def slots(self) -> int:
         """Judgments of a document, where assessors on one scale judged less than half of the pool each; else 0."""
@@ -64,7 +67,7 @@ class Asking:
         if runs is None or judgments is None:
             return None
         try:
-            scores = evaluate(runs, judgments.slots(self.slots) if self.slots else judgments, [measure(MEASURE)])
+            scores = evaluate(runs, judgments.slots(self.slots) if self.slots else judgments, [self.measure])
         except QrowdError:
             return None
         return scores if np.isfinite(scores.values).any() else None
@@ -115,10 +118,12 @@ class Asking:
         if runs is None or self.scores is None:
             yield f"an assessor judged {percent(judgments.coverage().mean())} of the documents on average"
             return
-        yield f"{percent(1 - self.scores.attributes['unjudged_shares'][10])} of the first 10 documents were judged"
+        cutoff, unjudged = next(iter(self.scores.attributes["unjudged_shares"].items()))
+        what = "units" if cutoff is None else f"first {cutoff} documents"
+        yield f"{percent(1 - unjudged)} of the {what} were judged"
         if not isnan(self.detectable[0]):
             where = "" if self.detectable[1] else " on other topics"
-            size = f"a difference of {number(self.detectable[0], 3)} by {MEASURE}"
+            size = f"a difference of {number(self.detectable[0], 3)} by {self.measure}"
             yield f"{size} would be detected with probability 0.8{where}"
 
     def _fields(self) -> dict[str, Any]:
