@@ -66,12 +66,13 @@ def test_neither_the_order_of_rows_nor_files_by_assessor_change_a_score(rows, we
     parts = [answers([row for row in rows if row[4] == who], weights) for who in dict.fromkeys(row[4] for row in rows)]
     together = concatenate_runs([Runs.from_frame(part) for part in parts])
     judgments = Judgments.from_frame(frame)
-    expected = (
-        qrowd.evaluate(Runs.from_frame(frame), judgments, "Mean").to_frame().set_index(by)
-    )
+
+    def by_cell(runs, judgments):
+        return qrowd.evaluate(runs, judgments, "Mean").to_frame().set_index(["assessor", "topic", "system"])["score"]
+
+    expected = by_cell(Runs.from_frame(frame), judgments)
     for runs, judged in ((Runs.from_frame(shuffled), Judgments.from_frame(shuffled)), (together, judgments)):
-        found = qrowd.evaluate(runs, judged, "Mean").to_frame().set_index(by)
-        np.testing.assert_allclose(found["score"].loc[expected.index], expected["score"])
+        np.testing.assert_allclose(by_cell(runs, judged).loc[expected.index], expected)
 
 
 def test_nuggets_are_scored_as_the_track_defines_it():

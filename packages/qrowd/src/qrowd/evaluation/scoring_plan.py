@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ class Plan:
     def __post_init__(self) -> None:
         answers = self.runs.criterion is not None
         if answers:
-            self.conventions = self.conventions.of_answers()
+            self.conventions = _of_answers(self.conventions)
         for each in self.measures:
             if answers and not each.definition.of_units:
                 raise MeasureError(f"{each}: needs rankings, and these are answers; use Mean")
@@ -305,6 +305,22 @@ def parsed_measures(measures: object | Sequence[object], conventions: Convention
         if conventions.ties == "expected" and not each.definition.linear:
             raise MeasureError(f"{each}: the expectation over ties needs a measure linear in gains ({LINEAR_NAMES})")
     return parsed
+
+
+def _of_answers(conventions: Conventions) -> Conventions:
+    """The conventions of answers, of which a unit without a judgment, or a system without units, has no score.
+
+    Raises
+    ------
+    ArgumentError
+        A convention for rankings that is not at its default.
+    """
+    for name in ("ties", "unjudged", "duplicates"):
+        value = getattr(conventions, name)
+        if value != getattr(Conventions(), name):
+            raise ArgumentError("this is for rankings, and these are answers; leave it at its default", name, value)
+    missing = "skip" if conventions.missing == "zero" else conventions.missing
+    return replace(conventions, missing=missing, min_coverage=0.0)
 
 
 def _coverage(view: TopicView | None, pairs: PairView | None) -> Floats:

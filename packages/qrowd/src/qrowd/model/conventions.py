@@ -6,7 +6,7 @@ No numerical package is imported here, so that the command line knows the choice
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from qrowd.errors import ArgumentError, check_choice
@@ -123,21 +123,6 @@ class Conventions:
     def graded(self, judgments: Graded) -> Graded:
         """The judgments with their values as `grades` has them."""
         return judgments.rescaled() if self.grades == "rescaled" else judgments
-
-    def of_answers(self) -> Conventions:
-        """Those of answers, of which a unit without a judgment, or a system without units, has no score.
-
-        Raises
-        ------
-        ArgumentError
-            A convention for rankings that is not at its default.
-        """
-        for name in ("ties", "unjudged", "duplicates"):
-            if getattr(self, name) != getattr(Conventions(), name):
-                value = getattr(self, name)
-                raise ArgumentError("this is for rankings, and these are answers; leave it at its default", name, value)
-        missing = "skip" if self.missing == "zero" else self.missing
-        return replace(self, missing=missing, min_coverage=0.0)
 
     def as_dict(self) -> dict[str, Any]:
         """{option: value in force}, as results state them; the duplicates in words."""
