@@ -123,10 +123,14 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
 
 
 def hold_answers(paths: list[str], data: object) -> bool:
-    """Whether each of these files is a table of answers."""
+    """Whether each of these files is a table of answers; what cannot be read is told where it is read."""
+    from qrowd.errors import FileError
     from qrowd.files import table_kinds
 
-    return table_kinds(paths, columns_named(getattr(data, "columns", None))) == {"answers"}
+    try:
+        return table_kinds(paths, columns_named(getattr(data, "columns", None))) == {"answers"}
+    except FileError:
+        return False
 
 
 def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:

@@ -221,11 +221,11 @@ def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, 
     if paths and (runs.runs or data.judgments or data.campaign):
         extra = f"unexpected extra argument {' '.join(paths)}"
         raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
-    if not paths:
-        return runs, data
-    if reading.hold_answers(paths, data):
-        return runs, replace(data, judgments=paths)
-    return replace(runs, runs=paths[1:]), replace(data, judgments=paths[:1])
+    if paths:
+        both = reading.hold_answers(paths, data)
+        runs = runs if both else replace(runs, runs=paths[1:])
+        data = replace(data, judgments=paths if both else paths[:1])
+    return replace(runs, runs=runs.needed(data)), data
 
 
 def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
