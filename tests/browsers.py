@@ -6,6 +6,8 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,3 +73,54 @@ def axe_faults(tab: Page, options: dict[str, Any], within: str = "html") -> list
         .map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200))])"""
     faults: list[tuple[str, list[str]]] = tab.evaluate(run, [within, options])
     return faults
+
+
+# ---- every kind of element once
+
+
+class _Elements(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.kinds: set[tuple[str, ...]] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.kinds.add((tag, dict(attrs).get("class") or "", *sorted(name for name, _ in attrs)))
+
+
+def kinds_of_elements(page: str) -> set[tuple[str, ...]]:
+    """(name, class, names of attributes) of the elements of a page."""
+    return _Elements(page).kinds
+
+
+def coloured(kinds: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """The same without attributes, on which no colour depends."""
+    return {kind[:2] for kind in kinds}
+
+
+RULES = by_tags(*WCAG, "best-practice")
+LOOKS = (("light", 1280, RULES), ("dark", 1280, COLOURS), ("light", 320, COLOURS))
+
+
+@dataclass
+class Look:
+    """axe on the pages of a test, light and dark: on each with elements of two kinds or more that no page before it had.
+
+    every : on all pages, and in a narrow window as well.
+    """
+
+    every: bool
+    seen: set[tuple[str, ...]] = field(default_factory=set)
+
+    def __call__(self, tab: Page, name: str) -> None:
+        """The page that is shown has no fault, and is never wider than the window."""
+        kinds = kinds_of_elements(tab.content())
+        for scheme, width, options in LOOKS:
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            new = kinds - self.seen if options is RULES else coloured(kinds) - coloured(self.seen)
+            if self.every or (len(new) > 1 and width > 1000):
+                assert axe_faults(tab, options) == [], (name, scheme, width)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+        tab.set_viewport_size({"width": 1280, "height": 900})
+        self.seen |= kinds

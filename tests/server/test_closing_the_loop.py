@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import numpy as np
+import pytest
 import xarray
 
 import qrowd
@@ -86,21 +87,22 @@ def same_scores(found: xarray.DataArray, expected: xarray.DataArray) -> None:
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_of_the_simulation(
-    tmp_path: Path,
+@pytest.mark.parametrize("n_assessors", [5, pytest.param(30, marks=pytest.mark.nightly)])
+def test_simulated_assessors_grade_through_http_and_the_scores_are_those_of_the_simulation(
+    tmp_path: Path, n_assessors: int
 ) -> None:
     truth = simulate_pool(3, 8, rng=3)
-    behaviours: dict[str, Behaviour] = {f"a{i:02}": BEHAVIOURS[i % len(BEHAVIOURS)] for i in range(30)}
+    behaviours: dict[str, Behaviour] = {f"a{i:02}": BEHAVIOURS[i % len(BEHAVIOURS)] for i in range(n_assessors)}
     said = simulate_judgments(truth, behaviours, rng=4)
     runs = simulate_runs(truth, 6, depth=8, rng=5)
-    assert len(said) == 30 * 24
+    assert len(said) == n_assessors * 24
     grade = {(row.assessor, row.document): str(int(row.value)) for row in said.to_frame().itertuples()}
 
     def by(name: str) -> Choose:
         return lambda screen: {"do": "judge", "text": grade[name, screen.titles[0]], "reason": ""}
 
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
-    plan = planned(truth, "loop", settings_of("grades", {"k": 8, "redundancy": 30, "rating": False}))
+    plan = planned(truth, "loop", settings_of("grades", {"k": 8, "redundancy": n_assessors, "rating": False}))
     judged(url, plan, {name: by(name) for name in behaviours}, tmp_path)
 
     expected = qrowd.evaluate(runs, said, ["nDCG@5", "AP", "P@3"]).to_xarray()
@@ -115,9 +117,9 @@ def test_thirty_simulated_assessors_grade_through_http_and_the_scores_are_those_
 
 
 def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferred(tmp_path: Path) -> None:
-    truth = simulate_pool(2, 6, rng=6)
-    runs = simulate_runs(truth, 4, depth=6, rng=7)
-    names = [f"p{i}" for i in range(6)]
+    truth = simulate_pool(2, 5, rng=6)
+    runs = simulate_runs(truth, 4, depth=5, rng=7)
+    names = [f"p{i}" for i in range(3)]
     rng = np.random.default_rng(8)
     worth = {name: dict(zip(truth.pool.documents, rng.normal(truth.relevance), strict=True)) for name in names}
     pool = truth.pool
@@ -137,7 +139,7 @@ def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferre
         return choose
 
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
-    settings = settings_of("preference", {"redundancy": 6, "rating": False})
+    settings = settings_of("preference", {"redundancy": 3, "rating": False})
     judged(url, planned(truth, "pairs", settings), {name: by(name) for name in names}, tmp_path)
 
     expected = qrowd.evaluate(runs, Preferences.from_rows(rows), ["wpref", "ppref"]).to_xarray()

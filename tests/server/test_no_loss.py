@@ -14,24 +14,25 @@ from sqlalchemy import text
 from qrowd_server.store.engine import open_store
 from server.soak import checks, kills, made
 from server.soak.client import Assessor, Form, Log, at_random, next_form
-from servers import postgres_server
+from servers import PostgresServer
 from webserver import ServerProcess
 
 
 def test_killed_servers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
-    found = kills.run(url, tmp_path, kills=3, clients=16, answers=400, postgres=None)
+    found = kills.run(url, tmp_path, kills=2, clients=12, answers=100, postgres=None)
     assert found.wrong == []
-    assert (found.kills, len(found.log.acknowledged) >= 400) == (3, True)
+    assert (found.kills, len(found.log.acknowledged) >= 100) == (2, True)
     assert found.log.broken
 
 
-@pytest.mark.database
-def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    with postgres_server() as server:
-        found = kills.run(server.database(), tmp_path, kills=3, clients=16, answers=300, postgres=server)
+@pytest.mark.parametrize(("clients", "answers"), [(12, 80), pytest.param(16, 300, marks=pytest.mark.nightly)])
+def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothing(
+    postgres: PostgresServer, tmp_path: Path, clients: int, answers: int
+) -> None:
+    found = kills.run(postgres.database(), tmp_path, kills=3, clients=clients, answers=answers, postgres=postgres)
     assert found.wrong == []
-    assert (found.kills, len(found.log.acknowledged) >= 300) == (3, True)
+    assert (found.kills, len(found.log.acknowledged) >= answers) == (3, True)
     assert found.log.broken
 
 
@@ -42,12 +43,12 @@ def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothi
 def test_a_full_disk_acknowledges_nothing_and_the_same_form_is_taken_once_there_is_space(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
     with open_store(url) as store:
-        store.write(lambda c: made.create(c, [made.plan("grades", topics=40, documents=20, redundancy=8)]))
-        people = store.write(lambda c: made.invite(c, "grades", [f"g{i}" for i in range(8)]))
+        store.write(lambda c: made.create(c, [made.plan("grades", topics=12, documents=20, redundancy=4)]))
+        people = store.write(lambda c: made.invite(c, "grades", [f"g{i}" for i in range(4)]))
     log = Log()
     with ServerProcess(url, log=tmp_path / "log") as server:
         refused = asyncio.run(_fill(server, people, log, tmp_path))
-    assert len(refused) == 8
+    assert len(refused) == 4
     with open_store(url) as store:
         assert store.read(checks.violations) == []
         assert store.read(lambda c: checks.unsaved(c, log.acknowledged)) == []
@@ -60,8 +61,7 @@ async def _fill(server: ServerProcess, people: list[made.Invited], log: Log, fol
     clients = [Assessor("grades", [server.address], at_random(random.Random(i)), log) for i in range(len(people))]
     for client, one in zip(clients, people, strict=True):
         client.cookie = one.cookie
-        for _ in range(3):
-            assert await client.step()
+        assert await client.step()
     largest = max(file.stat().st_size for file in folder.glob("judgments.db*"))
     resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (largest + 2**16, resource.RLIM_INFINITY))
     refused: dict[str, Form] = {}

@@ -15,11 +15,11 @@ from qrowd_server.store import schema
 from qrowd_server.store.base import Store, StoreBusyError, StoreUnknownError
 from qrowd_server.store.engine import open_store
 from server.soak import store as soak
-from servers import postgres_server
+from servers import PostgresServer
 
 THREADS = 8
 
-ROUNDS = 5  # `make soak` kills a hundred times, through the whole application
+ROUNDS = 2  # `make soak` kills a hundred times, through the whole application
 
 
 def acknowledged(url: str, prefix: str, n: int, disturb: Callable[[int], None] | None = None) -> set[str]:
@@ -64,8 +64,8 @@ def test_killed_writers_lose_nothing_and_double_nothing(address: str) -> None:
         is_whole(store, keys)
 
 
-def test_killed_backends_are_not_noticed_by_who_writes(postgres: object) -> None:
-    url = postgres.database()  # type: ignore[attr-defined]
+def test_killed_backends_are_not_noticed_by_who_writes(postgres: PostgresServer) -> None:
+    url = postgres.database()
     with open_store(url) as store:
         store.write(lambda connection: soak.prepare(connection, THREADS))
     others = "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> "
@@ -73,38 +73,36 @@ def test_killed_backends_are_not_noticed_by_who_writes(postgres: object) -> None
     with psycopg.connect(url, autocommit=True) as connection:
 
         def kill(n: int) -> None:
-            if n % 50 == 0:
+            if n % 25 == 0:
                 connection.execute(others + "pg_backend_pid()")
 
-        keys = acknowledged(url, "k", 500, kill)
+        keys = acknowledged(url, "k", 100, kill)
     with open_store(url) as store:
         is_whole(store, keys)
 
 
-@pytest.mark.database
-def test_a_server_that_is_killed_and_started_again_has_all_that_was_acknowledged() -> None:
-    with postgres_server(fsync=True) as server:
-        url = server.database()
-        with open_store(url) as store:
-            store.write(lambda connection: soak.prepare(connection, THREADS))
+def test_a_server_that_is_killed_and_started_again_has_all_that_was_acknowledged(postgres: PostgresServer) -> None:
+    url = postgres.database()
+    with open_store(url) as store:
+        store.write(lambda connection: soak.prepare(connection, THREADS))
 
-        def restart(n: int) -> None:
-            if n == 100:
-                server.stop("immediate")
-                server.start()
+    def restart(n: int) -> None:
+        if n == 30:
+            postgres.stop("immediate")
+            postgres.start()
 
-        keys = acknowledged(url, "k", 300, restart)
-        with open_store(url) as store:
-            is_whole(store, keys)
+    keys = acknowledged(url, "k", 80, restart)
+    with open_store(url) as store:
+        is_whole(store, keys)
 
 
 # ---- one by one, what PostgreSQL may do to a work
 
 
 @pytest.fixture
-def store(postgres: object, opened: Callable[..., Store], monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(postgres: PostgresServer, opened: Callable[..., Store], monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr("qrowd_server.store.base.PAUSE", 0.001)
-    store = opened(postgres.database())  # type: ignore[attr-defined]
+    store = opened(postgres.database())
     store.write(lambda connection: soak.prepare(connection, 1))
     return store
 
@@ -170,13 +168,13 @@ def test_two_programs_that_write_to_one_database_wait_for_each_other(store: Stor
             connection.execute(update(schema.judgment).where(row).values(revisions=n + 1))
 
         threads = [
-            threading.Thread(target=lambda one=one: [one.write(work) for _ in range(40)]) for one in (store, other)
+            threading.Thread(target=lambda one=one: [one.write(work) for _ in range(20)]) for one in (store, other)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert store.read(lambda c: c.scalar(select(schema.judgment.c.revisions).where(row))) == 80
+    assert store.read(lambda c: c.scalar(select(schema.judgment.c.revisions).where(row))) == 40
 
 
 def test_a_server_that_is_not_there_is_called_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browsers import Look
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -29,7 +31,13 @@ def tab(context: BrowserContext) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(params=["new", pytest.param("every", marks=pytest.mark.nightly)])
+def look(request: pytest.FixtureRequest) -> Look:
+    """axe on the pages that a test shows to it."""
+    return Look(every=request.param == "every")
+
+
+@pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
     from server.web.journeys import application
 

@@ -14,7 +14,7 @@ from qrowd_server.campaigns.plan.pdf import read_pdf
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.protocols.settings import GradesSettings
 from server.pictures import pdf, png
-from server.web.journeys import GRADES, Application, click, enter, no_faults, press
+from server.web.journeys import GRADES, Application, click, enter, press
 
 IMAGES = tuple(png(900, 1600, shade) for shade in (120, 160, 200))
 
@@ -95,7 +95,6 @@ def test_a_pdf_text_as_typed_and_html_are_judged_beside_guidelines(app: Applicat
     expect(tab.get_by_text("Read them all.")).to_be_visible()  # before the first document, without consent
     expect(tab.locator("h2", has_text="Bread")).to_be_visible()
     expect(tab.get_by_alt_text("An example")).to_have_js_property("naturalWidth", 300)
-    no_faults(tab)
     click(tab, "Start")
     seen = set()
     for _ in range(3):
@@ -112,12 +111,10 @@ def test_a_pdf_text_as_typed_and_html_are_judged_beside_guidelines(app: Applicat
         else:
             expect(tab.locator(".text b")).to_have_text("loaf")
             seen.add("html")
-        no_faults(tab)
         tab.locator("label", has_text="Relevant").last.click()
         with tab.context.expect_page() as opened:
             tab.get_by_role("link", name="Guidelines").click()
         expect(opened.value.get_by_alt_text("An example")).to_have_js_property("naturalWidth", 300)
-        no_faults(opened.value)
         opened.value.close()
         expect(tab.locator("input[type=radio]:checked")).to_have_count(1)  # the place is kept
         click(tab, "Save and continue")

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from browsers import Look
 from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.state_rows import find_named
 from server.web.owner.estate import Estate, served
-from server.web.owner.test_accounts_in_browser import log_in, look
+from server.web.owner.test_accounts_in_browser import log_in
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         yield one
 
 
-def test_an_assessor_deletes_what_is_kept_and_an_owner_finds_a_pseudonym(browser: Browser, made: Estate) -> None:
+def test_an_assessor_deletes_what_is_kept_and_an_owner_finds_a_pseudonym(
+    browser: Browser, made: Estate, look: Look
+) -> None:
     token = made.store.write(lambda connection: invite(connection, 1, "Zoltan", made.clock()))
     tab = browser.new_context().new_page()
     tab.set_default_timeout(8000)

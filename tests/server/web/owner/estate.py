@@ -124,7 +124,7 @@ async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
         people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
         people.append(await service.arrive(plan.name, "panel", stranger))
         for i, one in enumerate(people):
-            await judge(service, clock, one, rng, 12 if i == 3 else 100 if demo else 10_000)
+            await judge(service, clock, one, rng, 12 if i == 3 else 60 if demo else 10_000)
         await admin.exclude(plan.name, "cleo", f"always the same {stranger}")
         clock.now += 60
     store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now, role="administrator"))

@@ -5,27 +5,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browsers import COLOURS, WCAG, axe_faults, by_tags
+from browsers import Look
 from qrowd_server.store.accounts import find_account, password_link
 from qrowd_server.store.invitation_links import add_sign_up
 from server.web.owner.estate import PASSWORD, Estate, served
-
-LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 390, COLOURS))
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
     with served(tmp_path_factory.mktemp("accounts")) as one:
         yield one
-
-
-def look(tab: Page, name: str) -> None:
-    """The page that is shown has no fault, and fits into the window."""
-    for scheme, width, options in LOOKS:
-        tab.set_viewport_size({"width": width, "height": 900})
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        assert axe_faults(tab, options) == [], (name, scheme, width)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
 
 
 def log_in(made: Estate, tab: Page) -> None:
@@ -35,7 +24,7 @@ def log_in(made: Estate, tab: Page) -> None:
     tab.get_by_role("button", name="Log in").click()
 
 
-def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Estate) -> None:
+def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Estate, look: Look) -> None:
     context = browser.new_context()
     context.set_default_timeout(8000)
     tab, messages = context.new_page(), []
@@ -60,6 +49,7 @@ def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Esta
 
 @pytest.mark.nightly
 def test_somebody_signs_up_and_comes_back_by_their_own_link(browser: Browser, made: Estate) -> None:
+    look = Look(every=True)
     token = made.store.write(lambda c: add_sign_up(c, 1, 5, made.clock() + 1000, made.clock()))
     context = browser.new_context()
     context.set_default_timeout(8000)

@@ -52,6 +52,13 @@ def made(tmp_path: Path) -> Iterator[Estate]:
         yield one
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """One for all tests that change nothing but sessions."""
+    with estate(tmp_path_factory.mktemp("shared")) as one:
+        yield one
+
+
 def filled(made: Estate, path: str) -> str:
     number = made.assessor("ann").rpartition("/")[2]
     values = {
@@ -119,36 +126,39 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
 # ---- who may
 
 
-@pytest.mark.parametrize("path", routes("GET"))
-def test_every_page_needs_the_session(made: Estate, path: str) -> None:
-    stranger = Browser(made.app)
-    answer = stranger.get(filled(made, path))
-    if path in OPEN:
-        assert answer.status in (200, 404)
-        return
-    assert (answer.status, answer.header("location")) == (303, "/owner/login")
-    assert stranger.get(filled(made, path), {"x-qrowd": "fragment"}).status == 403
-    assert made.owner().get(filled(made, path)).status == 200
+def test_every_page_needs_the_session_and_looking_changes_nothing(shared: Estate) -> None:
+    stranger, owner = Browser(shared.app), shared.owner()
+    before = state(shared)
+    for path in routes("GET"):
+        address = filled(shared, path)
+        answer = stranger.get(address)
+        if path in OPEN:
+            assert answer.status in (200, 404), path
+            owner.get(address)
+            continue
+        assert (answer.status, answer.header("location")) == (303, "/owner/login"), path
+        assert stranger.get(address, {"x-qrowd": "fragment"}).status == 403, path
+        assert owner.get(address).status == 200, path
+    assert state(shared) == before
 
 
-@pytest.mark.parametrize("path", routes("POST"))
-def test_every_form_needs_the_session_its_token_and_our_origin(made: Estate, path: str) -> None:
-    owner, stranger, before = made.owner(), Browser(made.app), None
+def test_every_form_needs_the_session_its_token_and_our_origin(shared: Estate) -> None:
+    owner, stranger = shared.owner(), Browser(shared.app)
     csrf = owner.get("/owner").field("csrf")
-    before = state(made)
-    address = filled(made, path)
-    body, headers = multipart({"csrf": csrf, "do": "pause"}, []) if path in UPLOADS else (b"", {})
+    before = state(shared)
 
-    def send(browser: Browser, token: str, origin: str = BASE) -> int:
-        if not headers:
-            return browser.post(address, {"csrf": token, "do": "pause", "name": "x"}, origin=origin).status
-        return browser.post(address, body.replace(csrf.encode(), token.encode()), headers, origin=origin).status
+    def send(path: str, browser: Browser, token: str, origin: str = BASE) -> int:
+        fields, address = {"csrf": token, "do": "pause"}, filled(shared, path)
+        if path in UPLOADS:
+            return browser.post(address, *multipart(fields, []), origin=origin).status
+        return browser.post(address, fields | {"name": "x"}, origin=origin).status
 
-    assert send(owner, "") == 403
-    assert send(owner, "forged") == 403
-    assert send(owner, csrf, origin="https://evil.test") == 403
-    assert send(stranger, csrf) == 403
-    assert state(made) == before
+    for path in routes("POST"):
+        assert send(path, owner, "") == 403, path
+        assert send(path, owner, "forged") == 403, path
+        assert send(path, owner, csrf, origin="https://evil.test") == 403, path
+        assert send(path, stranger, csrf) == 403, path
+    assert state(shared) == before
 
 
 def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
@@ -161,15 +171,6 @@ def test_an_assessor_s_session_opens_no_page_of_owners(made: Estate) -> None:
     assert eve.get("/owner").status == 303
     eve.cookies = {"__Host-qrowd-owner": next(iter(eve.cookies.values()))}
     assert eve.get("/owner").status == 303
-
-
-def test_looking_changes_nothing(made: Estate) -> None:
-    owner = made.owner()
-    addresses = [filled(made, path) for path in routes("GET")]
-    before = state(made)
-    for address in addresses:
-        owner.get(address)
-    assert state(made) == before
 
 
 # ---- coming in
@@ -327,8 +328,8 @@ def test_assessors_of_another_campaign_are_not_found(made: Estate) -> None:
         assert owner.get(path).status == 404
 
 
-def test_labels_that_are_markup_are_shown_as_text_on_every_page(made: Estate) -> None:
-    owner, seen = made.owner(), 0
+def test_labels_that_are_markup_are_shown_as_text_on_every_page(shared: Estate) -> None:
+    made, owner, seen = shared, shared.owner(), 0
     for path in routes("GET"):
         files = "export/{what}" in path or "example/" in path or path.endswith("/data")
         if path in OPEN or files:
@@ -384,8 +385,8 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         assert words in text_of(answer.text)
 
 
-def test_the_page_of_the_panel_tells_what_to_paste(made: Estate) -> None:
-    page = html.unescape(made.owner().get("/owner/c/small/panel").text)
+def test_the_page_of_the_panel_tells_what_to_paste(shared: Estate) -> None:
+    page = html.unescape(shared.owner().get("/owner/c/small/panel").text)
     assert f"{BASE}/panel/small?id=ID" in page
     assert "P1" in page
 

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
-from browsers import COLOURS, WCAG, axe_faults, by_tags
+from browsers import Look
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.invitation_links import invite
 from server.web.owner.estate import Estate, served
 from server.web.owner.test_owner_in_browser import begin_session
 
-LOOKS = (("light", 1280, by_tags(*WCAG, "best-practice")), ("dark", 1280, COLOURS), ("light", 390, COLOURS))
 PLAN = {
     "campaign": {"name": "asking", "title": "Bread", "protocol": "grades"},
     "grades": {"k": 3, "reason": "optional", "redundancy": 2},
@@ -26,22 +25,8 @@ PLAN = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    with served(tmp_path_factory.mktemp("review"), demo=True) as one:
+    with served(tmp_path_factory.mktemp("review")) as one:
         yield one
-
-
-def looked_at(tab: Page, name: str, shots: Path | None = None) -> dict[tuple[str, str, int], list[object]]:
-    """What axe finds on the page that is open, by its look; nothing may be wider than the window."""
-    faults = {}
-    for scheme, width, options in LOOKS:
-        tab.set_viewport_size({"width": width, "height": 900})
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        faults[name, scheme, width] = axe_faults(tab, options)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
-        if shots is not None:
-            tab.screenshot(path=shots / f"{name}-{scheme}-{width}.png", full_page=True)
-    tab.set_viewport_size({"width": 1280, "height": 900})
-    return {look: broken for look, broken in faults.items() if broken}
 
 
 def item_of(made: Estate, campaign: str) -> str:
@@ -55,44 +40,43 @@ def item_of(made: Estate, campaign: str) -> str:
 
 
 @pytest.mark.nightly
-def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, made: Estate) -> None:
-    tab, messages, faults = browser.new_page(), [], {}
+def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, tmp_path: Path) -> None:
+    tab, messages, look = browser.new_page(), [], Look(every=True)
     tab.on("console", lambda message: messages.append(message.text))
-    begin_session(made, tab)
     magnitudes, pairs = "/owner/c/demo-magnitude", "/owner/c/demo-preference"
-    paths = [
-        *(f"{magnitudes}/review{query}" for query in ("", "?open=1")),
-        f"{pairs}/review",
-        item_of(made, "demo-magnitude"),
-        f"{magnitudes}/questions",
-    ]
-    for path in paths:
-        answer = tab.goto(made.address + path)
-        assert answer is not None
-        assert answer.status == 200, path
-        faults |= looked_at(tab, path)
-    tab.context.close()
-    assert not faults
+    with served(tmp_path, demo=True) as made:
+        begin_session(made, tab)
+        paths = [
+            *(f"{magnitudes}/review{query}" for query in ("", "?open=1")),
+            f"{pairs}/review",
+            item_of(made, "demo-magnitude"),
+            f"{magnitudes}/questions",
+        ]
+        for path in paths:
+            answer = tab.goto(made.address + path)
+            assert answer is not None
+            assert answer.status == 200, path
+            look(tab, path)
+        tab.context.close()
     assert not messages
 
 
-def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browser, made: Estate) -> None:
+def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browser, made: Estate, look: Look) -> None:
     number = made.store.write(lambda c: create_campaign(c, plan_from_table(PLAN), made.clock()))
     token = made.store.write(lambda c: invite(c, number, "ann", 1.0))
     ann, owner = browser.new_context().new_page(), browser.new_context().new_page()
-    faults = {}
     begin_session(made, owner)
     ann.goto(f"{made.address}/join/{token}")
     ann.get_by_role("button", name="Begin").click()
     ann.get_by_role("button", name=re.compile("Start|Check again")).click()
     expect(ann.get_by_role("heading", name=re.compile("Topic: (bread|rolls)"))).to_be_visible()  # drawn at random
     ann.get_by_text("Ask the organisers", exact=True).first.click()
-    faults |= looked_at(ann, "asking")
+    look(ann, "asking")
     ann.get_by_label("Your question about this document").fill("Do rolls count?")
     ann.get_by_role("button", name="Send the question").click()
     expect(ann.get_by_text("There is no reply yet.")).to_be_visible()
     owner.goto(f"{made.address}/owner/c/asking/questions")
-    faults |= looked_at(owner, "questions")
+    look(owner, "questions")
     owner.get_by_label("Reply to ann").fill("Yes, they do.")
     owner.get_by_role("button", name="Send the reply").click()
     for _ in range(2):
@@ -101,7 +85,7 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
         expect(ann.get_by_text("Saved").first).to_be_attached()
     ann.reload()
     expect(ann.get_by_text("Yes, they do.")).to_be_visible()
-    faults |= looked_at(ann, "replied")
+    look(ann, "replied")
     ann.get_by_role("button", name="I have read the reply").click()
     expect(ann.get_by_text("Yes, they do.")).to_have_count(0)
     owner.goto(f"{made.address}/owner/c/asking/review")
@@ -113,10 +97,10 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     owner.get_by_label("Why", exact=True).fill("It is about rolls only.")
     owner.get_by_role("button", name="Save the final answer").click()
     expect(owner.get_by_text("by Owner, by link")).to_be_visible()
-    faults |= looked_at(owner, "item")
+    look(owner, "item")
     ann.reload()
     expect(ann.get_by_text("The last line names rolls.")).to_be_visible()
-    faults |= looked_at(ann, "reopened")
+    look(ann, "reopened")
     ann.locator("label[for=grade-4]").click()
     ann.get_by_role("button", name="Keep my answer").click()  # whatever was chosen meanwhile
     expect(ann.get_by_text("The last line names rolls.")).to_have_count(0)
@@ -126,4 +110,3 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     assert {row[0] for row in values} == {"1"}
     ann.context.close()
     owner.context.close()
-    assert not faults
