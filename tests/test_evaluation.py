@@ -16,7 +16,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.panel import Coded
 from qrowd.model.runs import Runs
 from qrowd.model.scales import parse_scale
-from strategies import BOUNDED, worlds
+from strategies import BOUNDED, few, worlds
 
 approx = pytest.approx
 NONLINEAR = [definition.name for definition in DEFINITIONS if not definition.linear]
@@ -67,6 +67,7 @@ def test_a_measure_is_scored_once_however_often_and_by_whatever_name_it_is_asked
     assert scores["measure"].values.tolist() == ["AP", "nDCG@1"]
 
 
+@few
 @given(worlds())
 def test_the_result_counts_what_each_measure_could_reward_and_what_each_assessor_covered(world):
     texts = ["AP(rel=2)", "nDCG@1", "Judged@3", "DCG(gains={1:0})", "Bpref(rel=0.5)"]
@@ -219,6 +220,7 @@ def test_a_judged_topic_that_a_system_lacks_scores_0_or_nothing_or_the_mean_of_i
     assert evaluate(runs, judgments, "RR").to_xarray().attrs["missing_lists"] == 3
 
 
+@few
 @given(worlds(BOUNDED, n_topics=3, n_systems=3), st.sampled_from(["zero", "nan"]), st.sampled_from([0, 0.5]))
 def test_interpolation_never_gives_an_assessor_a_score_where_there_is_none(world, empty, min_coverage):
     options = {"empty": empty, "min_coverage": min_coverage}

@@ -11,6 +11,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import Words
 from qrowd.model.runs import Runs
 from qrowd.trec import QRELS, RUN, format_qrels, format_run, judgments_from, mistakes, parse, runs_from
+from strategies import few
 
 
 def judgments_in(text, **options):
@@ -75,6 +76,7 @@ def files(draw, line):
     return text.rstrip() if draw(st.booleans()) else text
 
 
+@few
 @given(files(st.tuples(labels, labels, labels, decimals)))
 def test_qrels_are_read_as_plain_python_reads_them(text):
     assert judged(judgments_in(text)) == [(t, d, "x", float(grade)) for t, _, d, grade in plain(text, 4)]
@@ -82,6 +84,7 @@ def test_qrels_are_read_as_plain_python_reads_them(text):
     assert by_column == [(t, d, who, float(grade)) for t, who, d, grade in plain(text, 4)]
 
 
+@few
 @given(files(st.tuples(labels, labels, labels, decimals | st.just("unknown"), decimals, labels)))
 def test_runs_are_read_as_plain_python_reads_them(text):
     runs = runs_in(text)
@@ -202,6 +205,7 @@ simple = st.text(
 scores = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@few
 @given(st.lists(st.tuples(simple, simple, simple, scores), min_size=1))
 def test_qrels_are_read_back_as_they_were_written(rows):
     judgments = Judgments.from_rows(rows)

@@ -49,7 +49,7 @@ def test_a_wrong_line_is_named_and_nothing_is_left(qrowd, folder):
 
 
 def test_methods_take_processes_but_keep_no_results_of_parts(qrowd, partitioned):
-    methods = ("-m", "AP", "--method", "majority", "sgl_rmse_md(n_resamples=40)")
+    methods = ("-m", "AP", "--method", "majority", "sgl_rmse_md(n_resamples=10)")
     alone, together = (qrowd("evaluate", *partitioned, *methods, *more) for more in ((), ("--processes", "2")))
     assert (alone.status, together.status) == (0, 0)
     assert together.out == alone.out

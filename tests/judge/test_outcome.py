@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from qrowd.judge.outcome import STATUSES, Outcome, Statuses, judgments_of, preferences_of
 from qrowd.judge.questions import Question
 from qrowd.model.runs import Runs
+from strategies import few
 
 OK = Outcome(Question("1", ("d1",)), "http://here/v1", "m", "graded", "0" * 64, 1, "ok", (2.0,), answered_by="m-1.5")
 
@@ -35,11 +36,13 @@ def rows(judgments):
     return sorted(judgments.to_frame().drop(columns=["seconds"], errors="ignore").itertuples(index=False, name=None))
 
 
+@few
 @given(outcomes)
 def test_no_status_but_ok_makes_a_judgment(drawn):
     assert len(judgments_of(drawn)) == sum(outcome.status == "ok" for outcome in drawn)
 
 
+@few
 @given(outcomes, st.randoms())
 def test_the_order_of_arrival_changes_nothing(drawn, random):
     shuffled = list(drawn)
@@ -50,6 +53,7 @@ def test_the_order_of_arrival_changes_nothing(drawn, random):
     assert np.array_equal(one.value, two.value)
 
 
+@few
 @given(outcomes)
 def test_two_models_or_two_endpoints_never_share_an_assessor(drawn):
     sources = {(o.endpoint, o.model, o.answered_by or o.model) for o in drawn if o.status == "ok"}
@@ -89,6 +93,7 @@ def test_failures_are_shares_by_model_topic_and_system():
     assert Statuses((OK, refused), runs, depth=1).to_frame(what="system")["refused"].tolist() == [0, 0]
 
 
+@few
 @given(outcomes)
 def test_the_shares_of_all_statuses_sum_to_one(drawn):
     frame = Statuses(tuple(drawn)).to_frame(what="topic")

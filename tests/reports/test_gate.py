@@ -67,7 +67,7 @@ def test_the_simulation_of_its_errors_decides_as_compare_does():
     decided = [simulation.shown(25, 3, rng) for rng in range(40)]
     seeds = [rng for rng, (worse, better) in enumerate(decided) if any(worse) or any(better)]
     assert 1 <= len(seeds) <= 8  # of 40 pairs of equal systems
-    for rng in (0, *seeds):
+    for rng in (0, *seeds[:3]):
         worse, better = decided[rng]
         data = (*simulation.simulated(25, 3, rng), list(simulation.MEASURES))
         lost = qrowd.compare(*data, fail_if="new<old", n_resamples=10).gate.holds_by

@@ -82,21 +82,6 @@ def test_a_mark_that_is_missing_is_noticed(name, general):
 
 
 @pytest.mark.parametrize("name", PLOTS)
-def test_nothing_of_a_general_figure_lies_outside_its_picture(name, general):
-    figure = general[name]
-    with styled():
-        canvas = Canvas(figsize=figure.size or RULES["figure.figsize"])
-        figure.draw(canvas.subplots())
-        canvas.draw_without_rendering()
-        box = canvas.get_tightbbox()
-    width, height = canvas.get_size_inches()
-    assert box.x0 > -0.02
-    assert box.y0 > -0.02
-    assert box.x1 < width + 0.02
-    assert box.y1 < height + 0.02
-
-
-@pytest.mark.parametrize("name", PLOTS)
 def test_a_general_figure_has_a_caption_and_data(name, general):
     figure = general[name]
     assert figure.name == name
