@@ -165,6 +165,7 @@ def test_the_order_of_assessors_topics_systems_and_rows_makes_no_difference(meas
     )
 
 
+@briefly
 @given(worlds(repeats=True), st.sampled_from(["first", "last", "mean"]), st.randoms(use_true_random=False))
 def test_the_order_of_rows_makes_no_difference_to_repeats_that_have_an_order_or_a_mean(world, repeats, random):
     texts = ["DCG@3", "AP(rel=2)", "Judged@3"]

@@ -139,9 +139,10 @@ def test_a_faulty_file_of_preferences_is_refused_with_its_line(qrowd, runs, tmp_
 
 
 def test_the_quick_study_of_preferences_writes_its_page(qrowd, tmp_path, monkeypatch):
-    for name in ("judgments_needed", "grades_needed"):  # of 3 topics instead of 20
+    monkeypatch.setitem(study.QUICK, "n_topics", 6)
+    for name in ("judgments_needed", "grades_needed"):  # of 1 topic instead of 20
         whole = getattr(study, name)
-        monkeypatch.setattr(study, name, lambda topics, *rest, whole=whole, **seed: whole(topics[:3], *rest, **seed))
+        monkeypatch.setattr(study, name, lambda topics, *rest, whole=whole, **seed: whole(topics[:1], *rest, **seed))
     outcome = qrowd("study", "recompute", "preferences", "--quick", "--output", "preferences.md")
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "preferences.md").read_text()
