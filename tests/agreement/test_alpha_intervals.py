@@ -40,7 +40,7 @@ def test_replicates_are_alphas_of_documents_drawn_with_replacement(level, grades
     if grades:
         said = {d: {who: float(min(int(v), 3)) for who, v in row.items()} for d, row in said.items()}
     judgments = judgments_of(said)
-    ours = alpha_of(judgments, level, n_resamples=2000, resample="documents", rng=1).resamples
+    ours = alpha_of(judgments, level, n_resamples=1000, resample="documents", rng=1).resamples
     rows = list(said.values())
     slow = []
     for _ in range(30):
@@ -65,7 +65,7 @@ def test_replicates_are_by_default_alphas_of_topics_drawn_with_replacement(level
         for d, row in enumerate(rows)
         for who, value in zip(ASSESSORS, row, strict=True)
     )
-    found = alpha_of(judgments, level, n_resamples=2000, rng=1)
+    found = alpha_of(judgments, level, n_resamples=1000, rng=1)
     slow = []
     for _ in range(40):
         drawn = [row for t in rng.integers(12, size=12) for row in topics[t]]

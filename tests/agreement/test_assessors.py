@@ -46,6 +46,7 @@ def test_agreement_on_many_distinct_values_is_what_its_definition_says(level):
         assert found.agreement[a] == pytest.approx(agreement, abs=1e-9)
 
 
+@settings(max_examples=20)
 @given(panels(GRADES, complete=True), st.sampled_from(GRADES), st.sampled_from(LEVELS))
 def test_one_grade_throughout_agrees_by_chance_only(panel, grade, level):
     constant = {document: said | {"ann": grade} for document, said in panel.items()}

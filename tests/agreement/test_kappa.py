@@ -36,6 +36,7 @@ def test_cohens_kappa_is_what_its_definition_says(panel, weights):
     assert (found.observed, found.expected) == pytest.approx((observed, expected))
 
 
+@settings(max_examples=20)
 @given(st.lists(st.tuples(*[st.sampled_from(GRADES)] * 2), min_size=8, max_size=40), WEIGHTS)
 def test_cohens_kappa_and_its_standard_error_are_those_of_statsmodels(pairs, weights):
     # statsmodels weighs by place in the table, so every grade must occur; it has no error without disagreement.
@@ -99,6 +100,7 @@ def test_fleiss_kappa_is_nearly_nominal_alpha_on_many_complete_judgments():
     assert fleiss_kappa(judgments).value == pytest.approx(alpha_of(judgments).value, abs=0.002)
 
 
+@settings(max_examples=20)
 @given(panels(GRADES), WEIGHTS, st.permutations(ASSESSORS))
 def test_nobodys_name_matters(panel, weights, names):
     assume(pairable(panel))

@@ -5,7 +5,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import agreement as oracle
@@ -15,6 +15,7 @@ from qrowd.agreement.pairwise import label_table, pairwise_agreement
 from qrowd.errors import ArgumentError, NoOverlapError
 
 
+@settings(max_examples=20)
 @given(panels(GRADES), st.sampled_from([None, "linear", "quadratic"]))
 def test_every_pair_has_its_share_of_agreement_and_its_kappa(panel, weights):
     assume(pairable(panel))
@@ -36,6 +37,7 @@ def test_every_pair_has_its_share_of_agreement_and_its_kappa(panel, weights):
         assert found.kappa[i, j] == pytest.approx(found.kappa[j, i], nan_ok=True)
 
 
+@settings(max_examples=20)
 @given(panels(MAGNITUDES, n_documents=5), st.sampled_from([None, "linear"]))
 def test_magnitudes_are_compared_too(panel, weights):
     assume(pairable(panel))

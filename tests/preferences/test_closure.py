@@ -101,6 +101,7 @@ def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shor
         assert cycle.n_pairs == len({frozenset(p) for p in stand if set(p) <= set(cycle.documents)})
 
 
+@settings(max_examples=20)
 @given(said, marks)
 def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad):
     sources, found = closed(preferences_of(pairs, bad))
@@ -142,6 +143,7 @@ def test_an_inference_never_contradicts_what_was_judged(pairs, bad):
             assert (two, one) not in sources
 
 
+@settings(max_examples=20)
 @given(said, st.permutations(DOCUMENTS))
 def test_without_cycles_the_closure_is_a_partial_order(pairs, order):
     place = {document: i for i, document in enumerate(order)}

@@ -20,7 +20,7 @@ def run_of(documents):
     return Runs.from_dict({"s": {"t": {document: float(-i) for i, document in enumerate(documents)}}})
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(preference_worlds(topics=("t",)), st.permutations(DOCUMENTS))
 def test_ppref_of_a_list_and_of_its_reverse_sum_to_one(world, documents):
     there, back = (

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import scheduling as oracle
@@ -128,6 +128,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 # ---------------------------------------------------------------------- several assessors, and pairs without an order
 
 
+@settings(max_examples=20)
 @given(st.lists(PAIRS, max_size=12), st.sets(st.sampled_from(range(N))), st.lists(PAIRS, max_size=4))
 def test_all_at_once_is_the_same_as_one_after_the_other(said, bad, even):
     one = told(said, sorted(bad))

@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 import qrowd
 from command_line import status_of
 from judging import Clock, seeded, small_plan, work
@@ -64,9 +66,21 @@ def with_gold(store: Store) -> dict[Key, float]:
     return clicks
 
 
-def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_they_settle(tmp_path: Path) -> None:
-    with open_store(tmp_path / "judgments.db") as store:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[Key, float]]:
+    """A database with that campaign, and the clicks."""
+    file = tmp_path_factory.mktemp("judged") / "judgments.db"
+    with open_store(file) as store:
         clicks = with_gold(store)
+    return file.read_bytes(), clicks
+
+
+def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_they_settle(
+    tmp_path: Path, judged: tuple[bytes, dict[Key, float]]
+) -> None:
+    content, clicks = judged
+    (tmp_path / "judgments.db").write_bytes(content)
+    with open_store(tmp_path / "judgments.db") as store:
         assert len([key for key in clicks if "g" in key[1]]) == 12
         assert len(clicks) == 3 * 2 * (4 + 2) - 2, "two answers are 'cannot tell'"
         rows = exported(store)
@@ -92,10 +106,10 @@ NOTES = (
 )
 
 
-def test_commands_say_how_many_judgments_are_of_gold_documents_and_how_many_are_final(tmp_path, capsys) -> None:
+def test_commands_say_how_many_judgments_are_of_gold_documents_and_how_many_are_final(tmp_path, capsys, judged) -> None:
     database = str(tmp_path / "judgments.db")
+    Path(database).write_bytes(judged[0])
     with open_store(database) as store:
-        with_gold(store)
         for document in ("t0d0", "t1g1", "t1d2"):
             store.write(lambda c, d=document: adjudicate(c, "pilot", d[:2], d, "1", "so it is", 2.0))
     run = tmp_path / "a.run"

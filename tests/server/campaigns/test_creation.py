@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, func, select
 from sqlalchemy.pool import StaticPool
@@ -244,6 +244,7 @@ plans_in_words = st.tuples(
 )
 
 
+@settings(max_examples=8)
 @given(plans_in_words)
 def test_whatever_the_words_a_plan_comes_back(engine, said):
     names, text, seed = said

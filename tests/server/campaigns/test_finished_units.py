@@ -16,12 +16,12 @@ from qrowd_server.store.schema import assignment, event, slot
 
 FREE = select(func.count()).select_from(slot).where(slot.c.assignment_id.is_(None))
 CLOSED = select(func.count()).select_from(slot).where(slot.c.assignment_id < 0)
-TOPICS = 12
+TOPICS = 4
 
 
 @pytest.fixture
 def judged(store):
-    """Twelve topics with three seats each; ann was alone with them and judged them all."""
+    """Topics with three seats each; ann was alone with them and judged them all."""
     created(store, small_plan("preference", topics=TOPICS, redundancy=3, sharing="shared", stop=False, rating=False))
     service = seeded(store, Clock(step=3.0))
 

@@ -13,7 +13,7 @@ from qrowd_server.campaigns.running.collected import collected
 from qrowd_server.protocols.events import Prefer
 from qrowd_server.protocols.views import PairView
 
-N = 20
+N = 12
 PAIRS = N * (N - 1) // 2
 
 
@@ -62,14 +62,14 @@ def test_a_coin_keeps_half_of_the_chains_where_every_pair_is_asked(campaigns):
     own = transitivity(preferences)
     assert own.n_pairs.tolist() == [PAIRS] * 2
     assert own.implied.tolist() == [0] * 2
-    assert own.rate == pytest.approx(0.5, abs=0.05)
+    assert own.rate == pytest.approx(0.5, abs=0.1)
     assert own.consistency == own.rate
-    assert own.tested_kept.sum() / own.tested.sum() == pytest.approx(0.5, abs=0.05)
+    assert own.tested_kept.sum() / own.tested.sum() == pytest.approx(0.5, abs=0.1)
     assert f"{100 * own.rate:.1f} % of chains are kept" in preference_document(preferences).sentence
 
 
 @pytest.mark.parametrize("order", ["all", "utility"])
-def test_without_inference_and_stop_a_topic_of_20_documents_has_190_pairs(campaigns, order):
+def test_without_inference_and_stop_a_topic_has_every_pair(campaigns, order):
     preferences = collect(campaigns, choose=perfect, order=order, infer=False, stop=False)
     asked = {tuple(sorted(pair)) for _, *pair, _, _ in preferences.to_rows()}
     assert len(asked) == len(preferences) == PAIRS

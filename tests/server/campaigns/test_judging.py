@@ -27,6 +27,7 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.store import event_log as events
 from qrowd_server.store.base import StoreFullError
+from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
 
 PLANS = {
@@ -53,15 +54,15 @@ def people(service, n, campaign="pilot"):
 def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     created(store, small_plan(**PLANS[kind], journey=JOURNEY))
     service = seeded(store, clock=Clock(step=7.0))
-    crowd = people(service, 8)
+    crowd = people(service, 5)
 
     async def all_at_once():
-        await asyncio.gather(*(work(service, one, Random(i), 60) for i, one in enumerate(crowd)))
+        await asyncio.gather(*(work(service, one, Random(i), 30) for i, one in enumerate(crowd)))
         await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-1", "too fast")
         await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-2", "too fast")
         await CampaignAdmin(store, clock=service.clock).reinstate("pilot", "person-2")
         await CampaignAdmin(store, clock=service.clock).reset("pilot", "person-3")
-        await asyncio.gather(*(work(service, one, Random(9), 40) for one in crowd[3:]))
+        await asyncio.gather(*(work(service, one, Random(9), 20) for one in crowd[3:]))
 
     asyncio.run(all_at_once())
     found = store.read(tables)
@@ -76,8 +77,8 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))
-    for i, one in enumerate(people(service, 4)):
-        asyncio.run(work(service, one, Random(i), 50))
+    for i, one in enumerate(people(service, 3)):
+        asyncio.run(work(service, one, Random(i), 20))
     lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
     other = opened(tmp_path / "other.db")
     created(other, small_plan("grades", name="before"))  # so that numbers differ
@@ -101,6 +102,17 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
         store.write(lambda connection: read_archive(connection, [renamed, b"nonsense"]))
 
 
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """The lines of a campaign of grades in which somebody has judged."""
+    with open_store(tmp_path_factory.mktemp("archive") / "judgments.db") as store:
+        created(store, small_plan("grades"))
+        service = seeded(store, clock=Clock(step=7.0))
+        (ann,) = people(service, 1)
+        asyncio.run(work(service, ann, Random(1), 10))
+        return store.read(lambda connection: list(write_archive(connection, "pilot")))
+
+
 @pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
@@ -117,21 +129,12 @@ def test_an_archive_of_something_else_is_refused_with_its_line(store):
         ("assigned", {"unit": None}, "unit: is missing"),
     ],
 )
-def test_a_damaged_line_of_an_archive_is_refused_with_its_number_and_key(store, kind, changes, message):
-    created(store, small_plan("grades"))
-    service = seeded(store, clock=Clock(step=7.0))
-    (ann,) = people(service, 1)
-    asyncio.run(work(service, ann, Random(1), 10))
-    lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
-    renamed = lines[0].replace(b'"pilot"', b'"again"')
-    rows = [json.loads(line) for line in lines[1:]]
-    for row in rows:  # of other people
-        for name in ("assessor_id", "assignment_id"):
-            row[name] = None if row[name] is None else row[name] + 1
+def test_a_damaged_line_of_an_archive_is_refused_with_its_number_and_key(store, archive, kind, changes, message):
+    rows = [json.loads(line) for line in archive[1:]]
     place = next(i for i, row in enumerate(rows) if row["kind"] == kind)
     rows[place] |= changes
     with pytest.raises(RowError, match=f"row {place + 2}: {message}"):
-        store.write(lambda connection: read_archive(connection, [renamed, *map(json.dumps, rows)]))
+        store.write(lambda connection: read_archive(connection, [archive[0], *map(json.dumps, rows)]))
 
 
 # ---- what is kept of whom
@@ -263,10 +266,10 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
     created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))
     service = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease
-    crowd = people(service, 12)
+    crowd = people(service, 7)
 
     async def race():
-        await asyncio.gather(*(work(service, one, Random(i), 50) for i, one in enumerate(crowd)))
+        await asyncio.gather(*(work(service, one, Random(i), 30) for i, one in enumerate(crowd)))
 
     asyncio.run(race())
 
@@ -281,7 +284,8 @@ def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(
         assert most(connection, assignment.c.assessor_id, where=assignment.c.status == "open") <= 1
         held = {(row.unit_id, row.slot): row.id for row in connection.execute(select(assignment).where(holding))}
         slots = {(row.unit_id, row.number): row.assignment_id for row in connection.execute(select(slot))}
-        assert held == {place: holder for place, holder in slots.items() if holder is not None}
+        # Minus an assignment stands at a slot that was closed after it, because nothing was left to judge.
+        assert held == {place: holder for place, holder in slots.items() if holder is not None and holder > 0}
 
 
 def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_not_counted(store):

@@ -109,9 +109,9 @@ def local(opened, tmp_path):
 
 @pytest.mark.parametrize("kind", PLANS)
 def test_a_mixed_panel_obeys_one_log_that_gives_the_same_tables_and_the_same_archive(store, opened, tmp_path, kind):
-    created(store, small_plan(**PLANS[kind], journey=WHOLE))
+    created(store, small_plan(**PLANS[kind], topics=2, journey=WHOLE))
     service = seeded(store, clock=Clock(step=30.0))
-    people(service, 2, steps=40 if kind == "magnitude" else 6)
+    people(service, 2, steps=25 if kind == "magnitude" else 6)
     asked = [Asked(name=name) for name in ("small", "large")]
     done = ask_in_campaign(
         store, "pilot", [one.model for one in asked], record=tmp_path / "r", max_failures=99, clock=service.clock
@@ -361,7 +361,7 @@ def test_the_reason_is_the_text_beside_the_grade_up_to_the_longest(local, tmp_pa
 ANSWERS = st.sampled_from(['{"grade": 0}', '{"grade": 3}', "2", "grade: 1", "4", "1.5", "none", "", *FAILURES.values()])
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.lists(ANSWERS, min_size=1, max_size=9), st.booleans())
 def test_the_judgments_are_exactly_the_answers_with_status_ok(tmp_path_factory, script, cannot_tell):
     folder = tmp_path_factory.mktemp("law")

@@ -73,7 +73,7 @@ def filled(store: Store, provider: str = "panel", *, steps: int = 10) -> int:
     token = store.write(lambda connection: invite(connection, number, NAME, NOW))
     service = seeded(store, Clock(step=10.0))
     for i in range(2):
-        asyncio.run(work(service, asyncio.run(service.arrive("pilot", "link", f"other-{i}")), Random(i), 12))
+        asyncio.run(work(service, asyncio.run(service.arrive("pilot", "link", f"other-{i}")), Random(i), 7))
     person = asyncio.run(take_part(store, provider, steps=steps))
     store.write(lambda connection: sessions.open_session(connection, "assessor", person, NOW))
     admin = CampaignAdmin(store, clock=lambda: NOW + 5000)

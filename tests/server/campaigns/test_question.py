@@ -39,12 +39,15 @@ def few_simulations(monkeypatch):
     monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
 
 
+FAR_APART = make_world(topics=10, documents=20, noises=(0.2, 5.0))  # decided after few answers
+
+
 class Live:
     """A campaign with a question and its people; the server looks after every answer that makes a look due."""
 
     def __init__(self, store, folder, *, world=None, people=4, seed=1, **options):
         self.store, self.folder = store, folder
-        self.world = world or make_world()
+        self.world = world or make_world(topics=5, documents=16)
         self.clock = Clock(step=1.0)
         self.id = created(store, read_folder(write_world(folder, self.world, **options)), self.clock())
         self.service = seeded(store, self.clock, seed)
@@ -91,12 +94,6 @@ class Live:
         )
 
 
-@pytest.fixture
-def store(tmp_path):
-    with open_store(str(tmp_path / "q.db")) as opened:
-        yield opened
-
-
 def assert_same_statement(first, second):
     assert first.sentence == second.sentence
     assert (first.answer, first.certain, first.remaining) == (second.answer, second.certain, second.remaining)
@@ -108,7 +105,7 @@ def assert_same_statement(first, second):
 
 
 def test_people_decide_a_question_and_qrowd_next_states_the_same_from_the_exports(store, tmp_path):
-    live = Live(store, tmp_path / "f", people=10)
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=10)
     live.until_decided()
     assert live.row.status == "decided"
     (decision,) = live.log("decided")
@@ -137,12 +134,12 @@ def test_people_decide_a_question_and_qrowd_next_states_the_same_from_the_export
     ],
 )
 def test_every_statement_on_the_way_is_that_of_qrowd_next(store, tmp_path, question, settings, options):
-    world = make_world(noises=(0.5, 1.0, 2.0), documents=15)
+    world = make_world(noises=(0.5, 1.0, 2.0), topics=5, documents=10)
     settings += "batch = 4\n"
     live = Live(store, tmp_path / "f", world=world, question=question, settings=settings, redundancy=2)
-    for n in range(16):
+    for n in range(8):
         live.answer(wrong=0.3)
-        if n % 8 == 7:
+        if n % 4 == 3:
             result = live.next_judgments(f"after-{n}", question=question, **options)
             assert_same_statement(result.statement, live.look().result.statement)
 
@@ -195,7 +192,7 @@ def test_the_next_batch_is_drawn_when_half_of_one_is_judged(store, tmp_path):
 def test_nobody_judges_a_document_twice_and_each_gets_its_number_of_people(store, tmp_path):
     world = make_world(topics=2, documents=12)
     live = Live(store, tmp_path / "f", world=world, redundancy=2, settings="batch = 4\ntolerance = 0.0\n")
-    for _ in range(60):
+    for _ in range(28):
         live.answer(wrong=0.5)
     rows = store.read(
         lambda c: c.execute(select(assignment.c.assessor_id, judgment.c.document_id).join(judgment)).all()
@@ -238,7 +235,7 @@ def test_of_two_servers_that_look_at_once_one_draws(store, tmp_path):
 
 def test_the_background_task_draws_and_decides_while_people_judge(store, tmp_path, monkeypatch):
     monkeypatch.setattr(questions, "EVERY", 0.01)
-    live = Live(store, tmp_path / "f", people=3)
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=3)
 
     async def work():
         task = asyncio.create_task(questions.look_for_ever(store, live.clock))
@@ -253,7 +250,7 @@ def test_the_background_task_draws_and_decides_while_people_judge(store, tmp_pat
 
 
 def test_a_decided_campaign_hands_out_nothing(store, tmp_path):
-    live = Live(store, tmp_path / "f", people=6)
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
     live.until_decided()
     n = live.look().n_judged
     for who in live.people:
@@ -269,7 +266,7 @@ def test_a_decided_campaign_hands_out_nothing(store, tmp_path):
 
 def test_the_tables_are_what_the_log_adds_up_to(store, tmp_path):
     live = Live(store, tmp_path / "f", redundancy=2, settings="batch = 6\n")
-    for _ in range(25):
+    for _ in range(15):
         live.answer()
     before = store.read(tables)
     store.write(lambda connection: rebuild(connection, "live"))

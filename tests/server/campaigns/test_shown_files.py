@@ -44,8 +44,14 @@ def folder(root, rows=ROWS, head=""):
     return root
 
 
-def test_each_document_is_shown_in_its_own_way(tmp_path):
-    leaflet, code, html, text = read_folder(folder(tmp_path)).documents
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    """The campaign of ROWS; rendering its PDF file starts a process."""
+    return read_folder(folder(tmp_path_factory.mktemp("plan")))
+
+
+def test_each_document_is_shown_in_its_own_way(plan):
+    leaflet, code, html, text = plan.documents
     assert (leaflet.text, len(leaflet.pages), leaflet.image) == ("Swallows leave.\n\nIn autumn.", 2, "")
     assert (code.text, code.layout, code.html) == (CODE, "pre", False)
     assert (html.layout, text.layout) == ("", "")
@@ -75,8 +81,8 @@ def test_all_of_it_comes_back_from_the_database_the_table_and_an_archive(tmp_pat
     assert len(connection.execute(select(image)).all()) == 3  # two pages, a picture
 
 
-def test_a_page_holds_digests_and_what_a_model_reads(tmp_path, connection):
-    create_campaign(connection, read_folder(folder(tmp_path)), 5.0)
+def test_a_page_holds_digests_and_what_a_model_reads(plan, connection):
+    create_campaign(connection, plan, 5.0)
     rows = connection.execute(select(document).order_by(document.c.id)).all()
     leaflet, code, _, _ = map(document_text, rows)
     assert len(leaflet.pages) == 2
@@ -133,7 +139,7 @@ def test_a_document_that_could_not_be_shown_is_refused_by_file_and_line(tmp_path
 def test_guidelines_that_could_not_be_shown_are_refused(tmp_path, markdown, words):
     (tmp_path / "guide.md").write_text(markdown)
     with pytest.raises(FileError, match=words):
-        read_folder(folder(tmp_path, head='guidelines = "guide.md"'))
+        read_folder(folder(tmp_path, ROWS[3:], head='guidelines = "guide.md"'))
 
 
 def test_the_effort_of_a_unit_grows_with_its_documents_and_their_length(tmp_path):

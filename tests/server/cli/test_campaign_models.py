@@ -102,7 +102,7 @@ def test_a_mistake_is_one_line_and_nobody_arrives(qrowd, pilot, arguments, messa
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_killed_or_interrupted_the_same_command_goes_on_and_pays_for_nothing_twice(pilot):
+def test_killed_or_interrupted_the_same_command_goes_on_and_pays_for_nothing_twice(qrowd, pilot):
     command = [sys.executable, "-m", "qrowd", "campaign", "ask", "pilot", "--model"]
     with ModelServer(lambda n, body: dataclasses.replace(completion('{"grade": 2}'), delay=0.05)) as served:
         command.append(f"{served.url}#small")
@@ -117,8 +117,9 @@ def test_killed_or_interrupted_the_same_command_goes_on_and_pays_for_nothing_twi
             with Record(pilot / "judge.sqlite") as record:
                 answered = {attempt.request.messages[-1].content for attempt in record.attempts()}
             start = len(served.bodies)
-        end = subprocess.run(command, cwd=pilot, capture_output=True, text=True, check=True)
-        assert end.stdout.startswith("1 model gave ")
+        end = qrowd(*command[3:])
+        assert end.status == 0, end.err
+        assert end.out.startswith("1 model gave ")
         assert answered.isdisjoint(served.contents[start:])
     with Record(pilot / "judge.sqlite", read_only=True) as record:
         contents = [attempt.request.messages[-1].content for attempt in record.attempts()]

@@ -1,10 +1,13 @@
 """What the commands say of a campaign that carries a question."""
 
 import asyncio
+from contextlib import chdir
 from random import Random
+from shutil import copytree
 
 import pytest
 
+from command_line import status_of
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.question_batches import look_again
 from qrowd_server.store.engine import open_store
@@ -19,20 +22,30 @@ def few_simulations(monkeypatch):
     monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
 
 
-@pytest.fixture
-def live(qrowd, tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """A campaign in which ann judged 20 documents, and its exports."""
-    world = make_world()
-    write_world(tmp_path / "f", world, k=20)
-    assert qrowd("campaign", "create", "f").status == 0
-    with open_store("judgments.db") as store:
-        service = JudgingService(store)
-        ann = asyncio.run(service.arrive("live", "link", "ann"))
-        for _ in range(4):
-            asyncio.run(answer(service, world, ann, Random(1), answers=5))
-            look_again(store, 1.0)
-    for what, file in (("judgments", "live.csv"), ("design", "live.json")):
-        assert qrowd("campaign", "export", "live", "--what", what, "-o", file).status == 0
+    folder, world = tmp_path_factory.mktemp("live"), make_world(topics=6, documents=20)
+    write_world(folder / "f", world, k=20)
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
+        assert status_of("campaign", "create", "f") == 0
+        with open_store("judgments.db") as store:
+            service = JudgingService(store)
+            ann = asyncio.run(service.arrive("live", "link", "ann"))
+            for _ in range(4):
+                asyncio.run(answer(service, world, ann, Random(1), answers=5))
+                look_again(store, 1.0)
+        for what, file in (("judgments", "live.csv"), ("design", "live.json")):
+            assert status_of("campaign", "export", "live", "--what", what, "-o", file) == 0
+    return folder
+
+
+@pytest.fixture
+def live(qrowd, capsys, made, tmp_path):
+    """A copy of it where commands run."""
+    copytree(made, tmp_path, dirs_exist_ok=True)
+    capsys.readouterr()
 
 
 def test_qrowd_next_states_of_a_campaign_what_it_states_of_its_exports(qrowd, live):

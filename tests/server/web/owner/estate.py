@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -117,7 +118,8 @@ async def judge(service: JudgingService, clock: Clock, assessor: int, rng: rando
 async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
     """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
     service, rng, admin = seeded(store, clock), random.Random(1), CampaignAdmin(store, clock=clock)
-    plans = [small_plan(), *(demo_plans(min_seconds=5.0) if demo else [])]
+    demos = demo_plans(min_seconds=5.0) if demo else []
+    plans = [small_plan(), *(replace(plan, topics=plan.topics[:3]) for plan in demos)]
     for plan in plans:
         store.write(lambda c, plan=plan: create_campaign(c, plan, clock.now))
     for plan in plans:
