@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from qrowd.cli.main import run
+from qrowd.comparison import power
 
 
 @dataclass
@@ -48,6 +49,12 @@ def qrowd(monkeypatch, capsys, tmp_path):
     return call
 
 
+@pytest.fixture
+def coarse(monkeypatch):
+    """The chance that a design finds a difference is an average over a few mean squares: rough, in a tenth of the time."""
+    monkeypatch.setattr(power, "NODES", (3, 3, 2))
+
+
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory):
     """A simulated panel, written once."""
@@ -65,6 +72,7 @@ def folder(qrowd, simulated, tmp_path):
 MODULES = """
 import atexit, sys
 from qrowd.cli.main import run
+from qrowd.comparison import power
 atexit.register(lambda: sys.stderr.write("\\n" + " ".join(sys.modules)))
 run()
 """

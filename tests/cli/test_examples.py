@@ -49,6 +49,7 @@ def test_the_examples_stand_below_the_help_text(qrowd):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("line", RUN)
 def test_an_example_runs(qrowd, folder, line):
     """Of the preferences the first 600."""

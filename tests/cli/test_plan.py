@@ -43,6 +43,7 @@ def test_plan_says_first_what_the_budget_buys_and_what_helps_more(qrowd, panel):
         assert part in outcome.out
 
 
+@pytest.mark.usefixtures("coarse")
 def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
     out = qrowd("plan", *panel, "-m", "AP").out
     assert out.startswith("By AP, now, 25 topics with the same 8 assessors rank systems with generalizability ")
@@ -52,6 +53,7 @@ def test_without_a_budget_designs_are_only_looked_at(qrowd, panel):
     assert [line.split()[:2] for line in table[1:4]] == [["25", "1"], ["25", "2"], ["25", "3"]]
 
 
+@pytest.mark.usefixtures("coarse")
 def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
     import qrowd as library
     from qrowd.comparison import best_design, d_study, variance_components
@@ -71,12 +73,14 @@ def test_plan_is_the_library_s(qrowd, panel, folder, tmp_path):
     assert table["cost"][:2].tolist() == pytest.approx([25 * (30 + 16), 25 * (30 + 2 * 16)])
 
 
+@pytest.mark.usefixtures("coarse")
 def test_slots_of_a_crowd_are_planned_as_a_panel(qrowd, folder):
     out = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3).out
     assert "with the same 3 assessors" in out
     assert "uncertain: the variance due to assessors is estimated from 3 of them" in out
 
 
+@pytest.mark.usefixtures("coarse")
 def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
     conventions = {
         "unjudged": "condensed",
@@ -108,6 +112,7 @@ def test_for_a_pair_plan_says_what_is_known_and_what_a_difference_takes(qrowd, p
     assert " topics with these 8 assessors are enough.\n" in enough
 
 
+@pytest.mark.usefixtures("coarse")
 def test_topics_needed_are_those_of_the_pair_s_own_components(qrowd, panel, folder, tmp_path):
     import qrowd as library
     from qrowd.comparison import difference, topics_needed

@@ -67,6 +67,7 @@ OF_JUDGMENTS = {
 }
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("command", RESULTS)
 def test_the_last_line_is_the_signature_of_the_result(qrowd, folder, command):
     options, function = RESULTS[command]
