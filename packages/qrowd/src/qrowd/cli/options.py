@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -321,13 +322,13 @@ def pattern_and_scale(text: str) -> tuple[str, str]:
 # ---------------------------------------------------------------------- text as what functions take
 
 
-def pair_of(systems: list[str] | None) -> tuple[str, str] | None:
-    """The two systems of --systems."""
-    if systems is None:
+def pair_of(names: list[str] | None, option: str = "systems") -> tuple[str, str] | None:
+    """The two systems of --systems, or assessors of --assessors."""
+    if names is None:
         return None
-    if len(systems) != 2:
-        raise ArgumentError(f"--systems {' '.join(systems)}: two systems were expected, found {len(systems)}")
-    return systems[0], systems[1]
+    if len(names) != 2:
+        raise ArgumentError(f"--{option} {' '.join(names)}: two {option} were expected, found {len(names)}")
+    return names[0], names[1]
 
 
 def related_of(texts: list[str] | None) -> dict[str, list[str]] | None:
@@ -430,6 +431,13 @@ Gold = Annotated[
 Systems = Annotated[
     list[str] | None,
     option(help="Two systems to compare with each other.", metavar="A B"),
+]
+Versions = Annotated[
+    list[str] | None,
+    option(
+        help="New and old version of a judge, with --systems NEW OLD: the change is split between system and judge.",
+        metavar="NEW OLD",
+    ),
 ]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
@@ -554,6 +562,7 @@ SHARED: Mapping[str, Shared] = {
         ]
     ),
     "systems": Shared(Systems, convert=pair_of),
+    "assessors": Shared(Versions, convert=partial(pair_of, option="assessors")),
     "related": Shared(reading.Related, convert=related_of),
     "gold": Shared(Gold),
     "level": Shared(Level),

@@ -17,6 +17,7 @@ from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, means_of_others, sign_agreement
 from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.version_change import VersionChange, version_change
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.model.chance import Rng, Seed, seed_of
@@ -27,7 +28,14 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.result import Tables
 from qrowd.model.scores import Scores, scores_of
 from qrowd.model.signature import with_signature
-from qrowd.reports.difference_tables import interval_notes, interval_table, intervals, pair_sentence
+from qrowd.reports.difference_tables import (
+    interval_notes,
+    interval_table,
+    intervals,
+    pair_sentence,
+    versions_sentence,
+    versions_table,
+)
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.gate import Gate
@@ -131,6 +139,7 @@ class MeasureComparison:
     n_ranking : number of assessors with a ranking, the reference left out.
     pair, intervals : of the two systems asked about; the recommended interval first.
     kinship : what related assessors change, by all assessors; None where none were declared.
+    versions : what system and judge changed, of two versions of each; None where none were given.
     """
 
     measure: str
@@ -144,6 +153,7 @@ class MeasureComparison:
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
     kinship: Kinship | None = None
+    versions: VersionChange | None = None
 
     def assessor_rows(self) -> list[AssessorRow]:
         """One row per assessor, the reference left out."""
@@ -181,6 +191,9 @@ class MeasureComparison:
             "pair": records_of(self.pair_rows()),
             "intervals": records_of(self.intervals),
             "kinship": [] if self.kinship is None else records_of(related_assessors(self.kinship).rows),
+            "versions": []
+            if self.versions is None
+            else [{"changed": name, **asdict(part)} for name, part in self.versions.parts().items()],
         }
 
 
@@ -233,6 +246,7 @@ def compare(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    assessors: tuple[str, str] | None = None,
     fail_if: str | None = None,
     related: Mapping[str, Selection] | None = None,
     confidence: float = 0.95,
@@ -249,6 +263,8 @@ def compare(
     baseline : the system all others are compared with; default: the one with the highest mean.
     reference : the assessor all others are compared with; default: the panel, without the assessor who is compared.
     systems : two systems to compare in detail.
+    assessors : two versions of a judge, where systems are two versions of a system, the new ones first: the difference
+        between new by new and old by old is split into what the system changed and what the judge changed.
     fail_if : condition on two systems, as in "new<=old" (new is not shown to be better), "new<old" (new is shown to be
         worse) or, with a margin, "new<=old-0.01"; on the command line the exit status is 1 if it holds by any measure.
     related : {assessors: systems} that are related, by name or shell pattern, as in {"qwen*": ["dual*"]}: what the
@@ -273,6 +289,7 @@ def compare(
         baseline=baseline,
         reference=reference,
         systems=systems,
+        assessors=assessors,
         fail_if=fail_if,
         related=related,
         choices=choices,
@@ -286,6 +303,7 @@ def compare_scores(
     baseline: str | None = None,
     reference: str | None = None,
     systems: tuple[str, str] | None = None,
+    assessors: tuple[str, str] | None = None,
     fail_if: str | None = None,
     related: Mapping[str, Selection] | None = None,
     choices: Choices = Choices(),
@@ -301,10 +319,16 @@ def compare_scores(
         systems = gate.first, gate.second
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
+    if assessors and not systems:
+        raise ArgumentError(
+            "the two versions of the system are missing; name them by systems, the new one first",
+            "assessors",
+            assessors,
+        )
     if len(labelled.systems) < 2:
         raise ArgumentError(f"runs: {labelled.systems[0]} is the only system; comparing needs 2")
     parts = tuple(
-        _measure(labelled.sel(measure=name), baseline, reference, systems, related, choices)
+        _measure(labelled.sel(measure=name), baseline, reference, systems, assessors, related, choices)
         for name in labelled.measures
     )
     notes = (*_notes(parts), *scoring_notes(labelled))
@@ -312,7 +336,9 @@ def compare_scores(
     sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
     if gate:
-        gate = gate.decided({part.measure: part.intervals for part in parts})
+        gate = gate.decided(
+            {part.measure: (part.versions.system,) if part.versions else part.intervals for part in parts}
+        )
         sentence = f"{gate.sentence} {sentence}"
     return Comparison(sentence, parts, choices, notes, labelled.attributes.get("conventions", {}), whose, gate)
 
@@ -325,6 +351,7 @@ def _measure(
     baseline: str | None,
     reference: str | None,
     pair: tuple[str, str] | None,
+    assessors: tuple[str, str] | None,
     related: Mapping[str, Selection] | None,
     choices: Choices,
 ) -> MeasureComparison:
@@ -365,6 +392,9 @@ def _measure(
         None if pair is None else head_to_head(own, *pair),
         () if pair is None else intervals(own, *pair, confidence=choices.confidence),
         kinship(scores, related, confidence=choices.confidence) if related else None,
+        version_change(scores, systems=pair, assessors=assessors, confidence=choices.confidence)
+        if pair and assessors
+        else None,
     )
 
 
@@ -402,6 +432,8 @@ def _sentence(part: MeasureComparison) -> str:
     if part.pair is None:
         return by + "; ".join(parts) + "."
     pair = f"By {part.measure}, {pair_sentence(part.pair, part.intervals)}"  # what was asked for comes first
+    if part.versions is not None:
+        pair = versions_sentence(part.measure, part.versions)
     if reference:
         parts[0] = by + parts[0]
     return "; ".join([pair, *parts]) + "."
@@ -420,6 +452,12 @@ def _notes(parts: tuple[MeasureComparison, ...]) -> Iterator[Note]:
     yield from interval_notes(first.intervals)
     if first.kinship is not None:
         yield from kinship_notes(first.kinship)
+    if first.versions is not None:
+        yield Note(
+            "versions",
+            "where both judges judged both systems, the part of the system is its mean difference over the judges, "
+            "and that of the judge its mean difference over the systems; intervals over topics, for these two judges",
+        )
     if first.pair is not None:
         without = f" without {reference}" if reference else ""
         p_values = "the panel's p is that of its interval, an assessor's that of Wilcoxon's test over topics"
@@ -451,6 +489,8 @@ def _tables(part: MeasureComparison) -> list[Table]:
             f"with and without relatives {number(related.tau, 3)}"
         )
         tables.append(kinship_table(title, related))
+    if part.versions is not None:
+        tables.append(versions_table(part.measure, part.versions))
     if part.pair is not None:
         title = f"{part.measure}: {part.pair.first} minus {part.pair.second}"
         if part.intervals:

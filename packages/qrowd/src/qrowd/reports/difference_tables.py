@@ -12,6 +12,7 @@ from qrowd.comparison.differences import Difference, difference
 from qrowd.comparison.head_to_head import HeadToHead
 from qrowd.comparison.interval_widths import bounds_of_difference, cut
 from qrowd.comparison.power import SAME, SURE, EqualCost, equal_cost, topics_for_an_assessor
+from qrowd.comparison.version_change import VersionChange
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import bounds_of
 from qrowd.model.scores import Scores
@@ -99,6 +100,30 @@ def pair_sentence(pair: HeadToHead, differences: Sequence[Difference]) -> str:
         return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {assessors}"
     more = advice(differences[0])
     return f"{differences[0].sentence()}; {assessors}" + (f"; {more}" if more else "")
+
+
+def versions_sentence(measure: str, versions: VersionChange) -> str:
+    """By how much a score changed from the old versions to the new ones, and what of it is whose."""
+    change, system, judge = versions.parts().values()
+    (new, old), (new_judge, old_judge) = versions.systems, versions.assessors
+    by = [f"{signed(part.difference, 3)} [{part.low:.3f}, {part.high:.3f}]" for part in (system, judge)]
+    return (
+        f"From {old} by {old_judge} to {new} by {new_judge}, {measure} changes by {signed(change.difference, 3)}: "
+        f"{by[0]} by the system and {by[1]} by the judge"
+    )
+
+
+def versions_table(measure: str, versions: VersionChange) -> Table:
+    """One row for the change and each of its parts."""
+    parts = versions.parts()
+    columns: dict[str, list[Any]] = {
+        "changed": list(parts),
+        "difference": [signed(one.difference) for one in parts.values()],
+        "interval": [(one.low, one.high) for one in parts.values()],
+        "p": [probability(one.p) for one in parts.values()],
+        "topics": [one.n_topics for one in parts.values()],
+    }
+    return Table.of(f"{measure}: what the system changed, and what the judge changed", columns)
 
 
 # ---------------------------------------------------------------------- more topics or more assessors
