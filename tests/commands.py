@@ -5,16 +5,30 @@ python commands.py ask SOCKET WORDS     ask for one, with these streams, this fo
 """
 
 import contextlib
+import gc
 import io
 import json
 import os
+import pkgutil
 import signal
 import socket
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges", "-m", "AP")
 FIRST = (("simulate", "panel"), ("evaluate", *PANEL), ("compare", *PANEL), ("report", *PANEL, "-o", "panel.html"))
+PACKAGES = ("qrowd", "qrowd_server")
+LATE = (
+    "alembic.command",
+    "matplotlib.backends.backend_agg",
+    "narwhals.stable.v2",
+    "pandas",
+    "pyarrow.parquet",
+    "scipy.stats",
+    "sqlalchemy.dialects.sqlite",
+)
+"""What functions of these packages import when they are called."""
 STREAMS = (0, 1, 2)
 
 
@@ -30,10 +44,16 @@ def ask(address: str, words: Sequence[str]) -> int:
 
 
 def serve(address: str) -> None:
-    """Run the first commands, which load what later ones share; then listen."""
+    """Load everything, and run the first commands, which prepare what later ones share; then listen."""
+    for package in map(import_module, PACKAGES):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(found.name)
+    for name in LATE:
+        import_module(name)
     with contextlib.redirect_stdout(io.StringIO()):
         for words in FIRST:
             assert outcome(words) == 0, words
+    gc.freeze()  # children need not look at what is loaded
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a child ended
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)

@@ -1,7 +1,7 @@
 """Considering Assessor Agreement, recomputed: what is computed, the verdicts on what was printed, page and figures."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -43,10 +43,17 @@ from qrowd_papers.agreement.study import (
 from qrowd_papers.claims import MATCH, NOT_PUBLIC
 
 
+def some_topics(crowd):
+    """The crowd on 30 of its topics."""
+    topics = crowd.gold.topics[:30]
+    return replace(crowd, labels=crowd.labels.select(topics=topics), gold=crowd.gold.select(topics=topics))
+
+
 @pytest.fixture(scope="module")
 def study():
     """A study of few repetitions, on small simulated panels."""
     crowd, collection, magnitudes = simulated_crowd(1), simulated_collection(1), simulated_magnitudes(0.15, 8, rng=1)
+    crowd = some_topics(crowd)
     return AgreementStudy(
         crowd,
         crowd_agreement(crowd, replicates=4, orders=4, rng=1),
@@ -65,7 +72,7 @@ def study():
 @pytest.fixture(scope="module")
 def rf(rf10):
     crowd = read_crowd(rf10)
-    return crowd, crowd_agreement(crowd, replicates=0, orders=20, rng=1)
+    return crowd, crowd_agreement(crowd, replicates=0, orders=3, rng=1)
 
 
 def test_rf10_has_the_labels_topics_and_range_of_alpha_that_the_paper_tells_of(rf):
@@ -91,8 +98,20 @@ def test_table_2_comes_near_the_printed_one_and_other_first_labels_reach_it(rf):
     assert value.round(2).tolist() == expected  # golden: as computed from the public file
     strict = dict(zip(pairs, table_2(found.strict)[1].round(2).tolist(), strict=True))
     assert strict["0", "1"] == 0.18  # printed .13; of documents with five labels only
-    low, high = found.orders.min(axis=0), found.orders.max(axis=0)
-    assert ((low - 0.005 <= printed) & (printed <= high + 0.005)).sum() >= 20
+    assert n_within(found.orders) == 16  # of 21, by three orders; by twenty see the next test
+
+
+@pytest.mark.nightly
+def test_twenty_orders_of_labels_reach_all_but_one_number_of_table_2(rf):
+    crowd, _ = rf
+    assert n_within(crowd_agreement(crowd, replicates=0, orders=20, rng=1).orders) >= 20
+
+
+def n_within(orders):
+    """Numbers of the printed Table 2 that lie within what orders of labels give."""
+    printed = np.array([printed_2(*pair) for pair in combinations(SETS, 2)])
+    low, high = orders.min(axis=0), orders.max(axis=0)
+    return ((low - 0.005 <= printed) & (printed <= high + 0.005)).sum()
 
 
 def test_no_reading_of_the_missing_gold_grades_but_leaving_them_out_gives_table_2(rf):
@@ -165,7 +184,7 @@ def test_the_list_of_figure_7_is_no_better_than_the_ideal_one(study):
 
 
 def test_the_same_seed_gives_the_same_study(study):
-    again = crowd_agreement(simulated_crowd(1), replicates=0, orders=2, rng=1)
+    again = crowd_agreement(some_topics(simulated_crowd(1)), replicates=0, orders=2, rng=1)
     assert np.array_equal(again.orders, study.in_crowd.orders[:2])  # more orders go on from the same first ones
     assert np.array_equal(again.by_gold.value, study.in_crowd.by_gold.value, equal_nan=True)
 

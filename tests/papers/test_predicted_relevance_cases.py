@@ -79,6 +79,7 @@ def test_on_real_panels_predicted_gains_are_the_more_robust_as_table_6_says(case
     assert "rf10 (5)" not in numbers.index.get_level_values("row")  # three grades: only in Table 4
 
 
+@pytest.mark.nightly
 def test_real_panels_come_into_the_pictures(cases):
     figures = {figure.name: figure for figure in figures_of(cases, 50, 1)}
     assert list(figures["prm-3"].frame()["panel"].unique()) == ["rf10", "dl19", "dl21", "simulated pages"]
