@@ -104,7 +104,7 @@ LOOKS = (("light", 1280, RULES), ("dark", 1280, COLOURS), ("light", 320, COLOURS
 
 @dataclass
 class Look:
-    """axe on the pages of a test, light and dark: on each with elements of two kinds or more that no page before it had.
+    """axe on the pages of a test, light and dark: on each with two kinds of elements or more that are new.
 
     every : on all pages, and in a narrow window as well.
     """

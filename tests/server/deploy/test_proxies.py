@@ -13,13 +13,13 @@ import pytest
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.materials import find_campaign
-from server.deploy.proxies import PROXIES, SITE, answers, server, until
+from server.deploy.proxies import PROXIES, SITE, answers, program, server, until
 from server.soak import checks, made
 from server.soak.client import Screen, at_random, next_form
-from servers import postgres_server
+from servers import PostgresServer
 from webserver import free_port
 
-ANSWERS = 60
+ANSWERS = 24
 TRIES = 40
 
 
@@ -36,16 +36,18 @@ def _judge(client: httpx.Client, root: str, path: str, form: dict[str, str]) -> 
     raise TimeoutError(f"{TRIES} tries: {answer.status_code} {answer.text[:300]}")
 
 
-@pytest.mark.database
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROXIES)
-def test_a_server_behind_a_proxy_loses_nothing_when_it_is_killed(name: str, tmp_path: Path) -> None:
+def test_a_server_behind_a_proxy_loses_nothing_when_it_is_killed(
+    name: str, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    program(name)
     with ExitStack() as stack:
-        database = stack.enter_context(postgres_server()).database()
+        database = postgres.database()
         port = free_port()
         root = f"https://{SITE}:{port}"
         store = stack.enter_context(open_store(database))
-        store.write(lambda c: made.create(c, [made.plan("grades", topics=12, documents=10, redundancy=2)]))
+        store.write(lambda c: made.create(c, [made.plan("grades", topics=4, documents=10, redundancy=2)]))
         row = store.read(lambda c: find_campaign(c, "grades"))
         assert row is not None
         token = store.write(lambda c: invite(c, row.id, "ann", 0.0))

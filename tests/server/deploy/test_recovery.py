@@ -117,16 +117,14 @@ def _until_it_writes(server: PostgresServer) -> None:
             connection.execute("select pg_sleep(0.05)")
 
 
-@pytest.mark.database
-def test_a_dump_restored_into_an_empty_database_is_the_same(tmp_path: Path) -> None:
-    with postgres_server() as server:
-        database, other = server.database(), server.database()
-        with open_store(database) as store:
-            store.write(lambda c: made.create(c, [made.plan("grades", topics=3, documents=4, redundancy=2)]))
-        _judge(database, "ann", 6)
-        dump = str(server.folder / "qrowd.dump")
-        server._run(tool(server, "pg_dump"), "--format=custom", f"--file={dump}", database)
-        server._run(tool(server, "pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={other}", dump)
-        with open_store(database) as one, open_store(other) as two:
-            assert one.read(checks.tables) == two.read(checks.tables)
-            assert two.read(lambda c: c.scalar(text("select count(*) from judgment"))) == 6
+def test_a_dump_restored_into_an_empty_database_is_the_same(postgres: PostgresServer) -> None:
+    database, other = postgres.database(), postgres.database()
+    with open_store(database) as store:
+        store.write(lambda c: made.create(c, [made.plan("grades", topics=3, documents=4, redundancy=2)]))
+    _judge(database, "ann", 6)
+    dump = str(postgres.folder / "qrowd.dump")
+    postgres._run(tool(postgres, "pg_dump"), "--format=custom", f"--file={dump}", database)
+    postgres._run(tool(postgres, "pg_restore"), "--no-owner", "--exit-on-error", f"--dbname={other}", dump)
+    with open_store(database) as one, open_store(other) as two:
+        assert one.read(checks.tables) == two.read(checks.tables)
+        assert two.read(lambda c: c.scalar(text("select count(*) from judgment"))) == 6

@@ -1,6 +1,5 @@
 """Who may run campaigns."""
 
-from itertools import product
 from typing import Any
 
 import pytest
@@ -154,11 +153,12 @@ def test_an_invitation_is_good_until_it_is_revoked_and_another_one_leaves_it(two
 ODD = ["' or 1=1 --", 'a"; drop table account; --', "%", "_", "\\", "é", "\u202e", "x" * 5000]
 
 
-@pytest.mark.parametrize(("text", "where"), list(product(ODD, ["login", "key", "invitation"])))
-def test_odd_text_is_only_text(house: Store, text: str, where: str) -> None:
-    if where == "login":
-        assert check_login(house, text, text, text, AT) is None
-    else:
-        find = sessions.find_api_key if where == "key" else invitations.find_invitation
-        assert house.read(lambda c: find(c, text)) is None
+@pytest.mark.parametrize("where", ["login", "key", "invitation"])
+def test_odd_text_is_only_text(house: Store, where: str) -> None:
+    find = sessions.find_api_key if where == "key" else invitations.find_invitation
+    for text in ODD:
+        if where == "login":
+            assert check_login(house, text, text, text, AT) is None, text
+        else:
+            assert house.read(lambda c, text=text: find(c, text)) is None, text
     assert house.read(lambda c: c.scalar(select(func.count(schema.account.c.id)))) == 1

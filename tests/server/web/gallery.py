@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -263,6 +263,7 @@ PROBLEMS: dict[str, tuple[Page, Refusal, Mapping[str, str]]] = {
 STATUSES = (403, 404, 409, 413, 422, 429, 500, 503)
 
 
+@cache
 def drawn(base: str = "/c/birds", tag: str = "en") -> dict[str, str]:
     """Every page as HTML in a language, by name."""
     choice = LanguageChoice("t", (("en", "ltr", "English"), ("de", "ltr", "Deutsch"), ("ja", "ltr", "日本語")))

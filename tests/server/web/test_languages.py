@@ -5,6 +5,7 @@ import html
 import pickle
 import re
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,10 +71,10 @@ def test_whatever_a_browser_sends_there_is_a_language(header: str, chosen: str, 
 
 @pytest.mark.parametrize(("header", "begin"), [("de-CH, en;q=0.5", "Beginnen"), ("ja", "始める"), ("fr", "Begin")])
 def test_pages_before_the_task_are_in_the_browsers_language(header: str, begin: str) -> None:
-    pages = {tag: drawn(tag=tag) for tag in tags()}
     tag = choose("", "", header)
-    assert begin in pages[tag]["welcome"]
-    assert f'<html lang="{tag}" dir="ltr">' in pages[tag]["welcome"]
+    welcome = drawn(tag=tag)["welcome"]
+    assert begin in welcome
+    assert f'<html lang="{tag}" dir="ltr">' in welcome
 
 
 # ---- what is said
@@ -155,6 +156,13 @@ def translated(tag: str) -> set[str]:
     return {str(entry.id) for entry in catalogue(tag)}
 
 
+@cache
+def extracted() -> Catalog:
+    """The texts of the program."""
+    texts_there: Catalog = translate().extracted()
+    return texts_there
+
+
 def known(entries: Catalog) -> set[tuple[object, str | None]]:
     """(text, context) of each text."""
     return {(entry.id, entry.context) for entry in entries if entry.id}
@@ -168,7 +176,7 @@ def strings(entry: Entry) -> list[str]:
 def test_a_catalogue_has_a_translation_of_every_text_and_no_other_text(tag: str) -> None:
     """Where this fails: `python docs/translate.py`, and translate what it lists."""
     there = catalogue(tag)
-    assert known(there) == known(translate().extracted())
+    assert known(there) == known(extracted())
     assert translate().missing(there) == []
     assert not any(entry.fuzzy for entry in there if entry.id)
 

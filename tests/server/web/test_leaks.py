@@ -48,6 +48,7 @@ def check(walker: Walker, codes: set[str]) -> None:
         text = everything(answer)
         found = NEVER.search(text) or NOTES.search(text)
         assert not found, text[max(0, found.start() - 200) : found.end() + 200]
+        assert not NUMBERS.search(text), "the number of a row would tell the order of the file"
         at_end = 'data-view="end"' in text or 'data-view="noneleft"' in text
         assert {one for one in CODE.findall(text) if one.startswith("CODE")} <= (codes if at_end else set())
         assert at_end or not CODE.search(text)
@@ -56,8 +57,9 @@ def check(walker: Walker, codes: set[str]) -> None:
 # ---- whole units, at every door
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize("end", list(ENDS))
+@pytest.mark.parametrize(
+    ("end", "provider"), [*((end, "panel") for end in ENDS), ("completed", "link"), ("failed", "link")]
+)
 def test_a_magnitude_unit_says_nothing_however_it_ends(place: Fort, end: str, provider: str) -> None:
     walker = place.walker("sizes", provider, f"{end}-{provider}" if provider != "link" else "ann", **ids(end, provider))
     if provider == "link":
@@ -92,7 +94,6 @@ def test_nothing_says_which_document_or_pair_is_a_gold_question(place: Fort, cam
     words: dict[bool, set[str]] = {True: set(), False: set()}
     tales = set()
     for one in walker.seen:
-        assert not NUMBERS.search(everything(one))
         if numbers := [int(number) for number in re.findall(r"Tale number (\d+) speaks", one.text)]:
             tales.update(numbers)
             words[max(numbers) >= N] |= vocabulary(one.text)
@@ -119,21 +120,6 @@ def invited(place: Fort, campaign: str, name: str) -> str:
     row = place.store.read(lambda c: find_campaign(c, campaign))
     place.links[f"{campaign} {name}"] = place.store.write(lambda c: invite(c, row.id, name, 0.0))
     return name
-
-
-@pytest.mark.parametrize(
-    "campaign",
-    [
-        "sizes",
-        "stars",
-        "pairs",
-    ],
-)
-def test_no_page_tells_the_number_of_a_row_which_would_tell_the_order_of_the_file(place: Fort, campaign: str) -> None:
-    walker = place.walker(campaign, "panel", f"numbers-{campaign}").come().walk()
-    assert len(walker.seen) > 10
-    for answer in walker.seen:
-        assert not NUMBERS.search(everything(answer))
 
 
 def test_the_number_of_a_row_would_be_found() -> None:
@@ -234,7 +220,7 @@ def test_the_api_says_no_more_than_the_page(place: Fort) -> None:
 # ---- order
 
 
-SEEDS = 4000
+SEEDS = 1000
 
 
 def even(counts: list[int]) -> None:
@@ -276,7 +262,7 @@ async def draw_sides(place: Fort) -> None:
     chance = Random(11)
     service = JudgingService(place.store, clock=place.clock, number=lambda: chance.getrandbits(62))
     left, firsts = 0, []
-    for i in range(100):
+    for i in range(40):
         who = await service.arrive("pairs", "link", f"side{i}")
         view = (await service.page(who)).view
         receipt = await service.act(who, Consent(True))
@@ -285,5 +271,5 @@ async def draw_sides(place: Fort) -> None:
         assert isinstance(view, PairView)
         left += view.left < view.right  # numbers are in the order of the file, the best first
         firsts += [view.left, view.right]
-    assert abs(left - 50) <= 20  # four standard deviations
+    assert abs(left - 20) <= 12  # four standard deviations
     assert len(set(firsts)) == N
