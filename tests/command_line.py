@@ -51,7 +51,7 @@ def qrowd(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def coarse(monkeypatch):
-    """The chance that a design finds a difference is an average over a few mean squares: rough, in a tenth of the time."""
+    """The chance that a design finds a difference is an average over a few mean squares: rough, and soon there."""
     monkeypatch.setattr(power, "NODES", (3, 3, 2))
 
 
