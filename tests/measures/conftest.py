@@ -114,12 +114,12 @@ def scale_of(topics):
 COLLECTIONS = [
     pytest.param((name, step), id=name + " whole" * (step == 1), marks=[pytest.mark.nightly] * (step == 1))
     for name in ("dl21", "dl19")
-    for step in (9, 1)
+    for step in (16, 1)
 ]
 
 
 @pytest.fixture(scope="session", params=COLLECTIONS)
 def collection(request):
-    """Every ninth run of each collection; in `make nightly` all of them."""
+    """Every sixteenth run of each collection; in `make nightly` all of them."""
     name, step = request.param
     return Collection(request.getfixturevalue(name), step)

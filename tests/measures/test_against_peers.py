@@ -65,7 +65,7 @@ def test_every_measure_of_trec_eval_is_pytrec_evals_on_every_list(collection, ru
     ours = evaluate(
         runs, judgments_of(collection, judges), measures, conventions=Conventions(score_dtype="float32", min_coverage=0)
     ).to_xarray()
-    theirs = as_pytrec_eval(collection, ours, rel, step=18 // collection.step)
+    theirs = as_pytrec_eval(collection, ours, rel, step=18 if collection.step == 1 else 2)
     asked = ~np.isnan(theirs)
     assert asked[:, ours["assessor"].values.tolist().index("qrels.nist")].all()
     assert asked.any(axis=(0, 3)).all(where=~np.isnan(ours.values).all(axis=(0, 3)))
@@ -126,7 +126,7 @@ def test_err_and_exponential_ndcg_are_what_gdeval_prints(collection, runs):
     theirs = [ir_measures.parse_measure(text.replace("(max_rel=4)", "")) for text in GDEVAL]
     qrels = {t: {d: int(g) for d, g in grades.items()} for t, grades in collection.grades["qrels.nist"].items()}
     ours = evaluate(runs, judgments_of(collection, ["qrels.nist"]), GDEVAL).to_xarray().sel(assessor="qrels.nist")
-    systems = list(collection.runs)[:: 10 if collection.step == 1 else 3]
+    systems = list(collection.runs)[:: 10 if collection.step == 1 else 1]
     n = 0
     for system in systems:
         of_system = dict(zip(map(str, theirs), ours.sel(system=system), strict=True))

@@ -98,7 +98,7 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
 
 
 def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
-    for seed, measure in ((1, "nDCG@10"), (2, "AP"), (3, "RR")):
+    for seed, measure in ((1, "nDCG@10"), (3, "RR")):
         runs, judgments, _ = simulate_demo(rng=seed)
         scores = qrowd.evaluate(runs, judgments, [measure]).to_xarray()
         compared, summary = compare_scores(scores), summarise(scores, baseline="bm25", rng=1)
