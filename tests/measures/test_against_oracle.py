@@ -78,7 +78,7 @@ def scored(collection):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_measure_is_the_oracles_on_real_collections(collection, scored, name):
-    """NIST and every judge file, all parameter settings; of the lists a sample.
+    """NIST and the judge files, all parameter settings; of the lists a sample.
 
     Each setting visits, for each judge, every third topic of dl21, each time in another of the systems, and every
     twelfth topic of dl19 likewise, whose lists are ten times as long; half as many where some of the runs are read.
