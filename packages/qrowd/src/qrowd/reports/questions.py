@@ -47,9 +47,14 @@ class Asking:
         return [name for name in self.assessors if MODEL_NAME.search(name)]
 
     @property
+    def answers(self) -> bool:
+        """Whether the runs are answers, and in the same files as their judgments."""
+        return self.inspection.runs is not None and self.inspection.runs.criterion is not None
+
+    @property
     def measure(self) -> str:
         """The measure by which systems are compared."""
-        return "Mean" if self.inspection.runs is not None and self.inspection.runs.criterion is not None else "nDCG@10"
+        return "Mean" if self.answers else "nDCG@10"
 
     @cached_property
     def slots(self) -> int:
@@ -102,7 +107,10 @@ class Asking:
         for question in file["questions"]:
             unmet = [need for need in question["needs"] if not fields[need]]
             if not unmet:
-                commands[question["words"].format(**fields)] = f"qrowd {question['command'].format(**fields)}"
+                command = question["command"].format(**fields)
+                if self.answers:
+                    command = command.replace(f"--runs {fields['runs']} ", "")
+                commands[question["words"].format(**fields)] = f"qrowd {command}"
             elif "explain" in question:
                 reason = file["reasons"][unmet[0]].format(**fields)
                 refused.setdefault(reason, []).append(question["command"].split()[0])

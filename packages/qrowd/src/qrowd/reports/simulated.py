@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from qrowd import files, trec
 from qrowd.simulation import simulate_demo, simulate_magnitudes, simulate_preferences
+from qrowd.simulation.simulated_answers import simulate_answers
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +47,23 @@ def write_simulation(directory: str, seed: int) -> Iterator[str]:
     rows = "".join(",".join(map(str, row)) + "\n" for row in preferences.to_rows())
     files.write_whole(root / "preferences.csv", "topic,preferred,other,assessor,strength\n" + rows)
     yield f"{root}/preferences.csv: {len(preferences):,} preferences by 3 assessors"
+
+
+def write_answers(directory: str, seed: int) -> Iterator[str]:
+    """Write a table of judged answers; yields its line once it is written.
+
+    Raises
+    ------
+    FileError
+        A folder that holds something already, or that cannot be made.
+    """
+    import pandas as pd
+
+    root = files.new_folder(directory)
+    frame = pd.DataFrame(simulate_answers(rng=seed))
+    files.write_whole(root / "answers.csv", frame.to_csv(index=False, lineterminator="\n"))
+    sizes = (f"{frame[name].nunique()} {name}s" for name in ("system", "topic", "assessor"))
+    yield f"{root}/answers.csv: {len(frame):,} judgments of nuggets; {', '.join(sizes)}"
 
 
 def _text_of(document: str) -> str:
