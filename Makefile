@@ -28,7 +28,8 @@ serve: .venv/.server ## judge a small collection in the browser
 test: lint .venv/.programs ## everything CI runs
 	@$(MAKE) --no-print-directory -j 2 types suite
 
-suite:
+suite: # collected once before, so that not every process compiles all tests
+	@$(BIN)/python -m pytest -qq --collect-only > /dev/null 2>&1 || :
 	@$(BIN)/python -m pytest -q -n 4 --dist loadscope --no-loadscope-reorder
 
 nightly: .venv/.dev .venv/.programs ## browser tests and simulations beyond those of make test
