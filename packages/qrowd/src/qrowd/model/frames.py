@@ -260,6 +260,19 @@ def _answer_columns(table: _Table) -> Columns:
     return Columns(labels, {"score": weight}, read.rows, notes=tuple(read.notes))
 
 
+def score_columns(frame: Frame, columns: Names | None, assessor: str) -> Columns:
+    """One row per score: labels criterion (the measure), assessor, topic and system; `assessor` stands in for one."""
+    table = _Table.of(frame, ANSWER_COLUMNS, TableOptions(columns), ("assessor", assessor))
+    table.need("topic", "system", "value")
+    if "unit" in table.role_of:
+        raise ArgumentError("holds units of answers, not scores; evaluate it by the measure Mean")
+    read = table.complete("topic", *table.parts, "assessor", "value", numbers=("value",))
+    names = [name for name in ("criterion", "assessor", "topic", "system") if name in read.columns]
+    labels, value = {name: read.labels(name) for name in names}, read.numbers("value")
+    read.mistakes.check()
+    return Columns(labels, {"value": value}, read.rows)
+
+
 def as_frame(data: object) -> Frame:
     """The data as something with columns: a frame that is computed, or {column: cells}.
 

@@ -59,7 +59,7 @@ PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
 ANSWER_COLUMNS: dict[str, tuple[str, ...]] = {
     "topic": TOPIC,
     "system": ("system", "run", "tag", "run_id", "system_id"),
-    "criterion": ("criterion", "dimension", "aspect"),
+    "criterion": ("criterion", "dimension", "aspect", "measure", "metric"),
     "unit": ("unit", "unit_id", "nugget", "nugget_id", "sentence", "sentence_id"),
     "weight": PREFERENCE_COLUMNS["weight"],
     "assessor": JUDGMENT_COLUMNS["assessor"],

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, RowError
 from qrowd.kernels.arrays import Bools, Floats
 from qrowd.model.labels import first_of, number_of
 from qrowd.model.signature import signature_of
@@ -24,6 +24,9 @@ from qrowd.model.signature import signature_of
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+    from qrowd.model.frames import Frame
+    from qrowd.model.headers import Names as Headers
 
     AnyScores: TypeAlias = "Scores | xarray.DataArray"
 
@@ -201,6 +204,37 @@ class Scores(Displayed):
         a, t, s = array.shape
         labels = _numbered("assessor", a, assessors), _numbered("topic", t, topics), _numbered("system", s, systems)
         return cls._of((measure,), *labels, array[None])
+
+    @classmethod
+    def from_frame(cls, frame: Frame, *, assessor: str = "1", columns: Headers | None = None) -> Scores:
+        """From a data frame, or {column: cells}, with a row per score: topic, system and value.
+
+        Columns of assessors and of measures may be there, too; `assessor` and "score" stand in for them. Other options
+        are those of `qrowd.model.frames.TableOptions`.
+
+        Raises
+        ------
+        InputError
+            A column or a cell that is missing, or a score that stands twice.
+
+        >>> Scores.from_frame({"topic": [1, 1], "system": ["a", "b"], "value": [0.2, 0.4]}).values.tolist()
+        [[[[0.2, 0.4]]]]
+        """
+        from qrowd.model.frames import score_columns
+
+        table = score_columns(frame, columns, assessor)
+        value = table.numbers["value"]
+        labels = {"criterion": (np.zeros(value.size, np.int32), ("score",)), **table.labels}
+        codes = [codes for codes, _ in labels.values()]
+        measures, assessors, topics, systems = (names for _, names in labels.values())
+        places, first = np.unique(np.stack(codes), axis=1, return_index=True)
+        if first.size < value.size:
+            row = int(np.setdiff1d(np.arange(value.size), first)[0])
+            again = ", ".join(words[of[row]] for of, words in labels.values())
+            raise RowError(int(table.rows[row]), f"the score of {again} stands twice")
+        values = np.full((len(measures), len(assessors), len(topics), len(systems)), np.nan)
+        values[tuple(places)] = value[first]
+        return cls._of(measures, assessors, topics, systems, values)
 
     @classmethod
     def _of(
