@@ -43,7 +43,7 @@ def test_assessor_and_measure_may_be_missing():
     [
         ({**ROWS, "unit": list("12345")}, "holds units of answers, not scores; evaluate it by the measure Mean"),
         ({name: [*cells, cells[0]] for name, cells in ROWS.items()}, "row 6: the score of m, ann, 1, a stands twice"),
-        ({**ROWS, "value": [1, 2, "x", 3, 4]}, "row 3: value is 'x'"),
+        ({**ROWS, "value": [1, 2, "x", 3, 4]}, "row 3: expected a finite number as value, found 'x'"),
         ({name: ROWS[name] for name in ("topic", "value")}, "no system column"),
     ],
 )

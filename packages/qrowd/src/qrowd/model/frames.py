@@ -267,7 +267,8 @@ def score_columns(frame: Frame, columns: Names | None, assessor: str) -> Columns
     if "unit" in table.role_of:
         raise ArgumentError("holds units of answers, not scores; evaluate it by the measure Mean")
     read = table.complete("topic", *table.parts, "assessor", "value", numbers=("value",))
-    names = [name for name in ("criterion", "assessor", "topic", "system") if name in read.columns]
+    roles = ("criterion", "assessor", "topic", "system")
+    names: list[str] = [name for name in roles if name in read.columns]
     labels, value = {name: read.labels(name) for name in names}, read.numbers("value")
     read.mistakes.check()
     return Columns(labels, {"value": value}, read.rows)
