@@ -104,12 +104,13 @@ LOOKS = (("light", 1280, RULES), ("dark", 1280, COLOURS), ("light", 320, COLOURS
 
 @dataclass
 class Look:
-    """axe on the pages of a test, light and dark: on each with two kinds of elements or more that are new.
+    """axe on pages, light and dark: on each that has enough kinds of elements that no page before it had.
 
-    every : on all pages, and in a narrow window as well.
+    every : on all pages, and in a narrow window as well. enough : so many.
     """
 
     every: bool
+    enough: int = 4
     seen: set[tuple[str, ...]] = field(default_factory=set)
 
     def __call__(self, tab: Page, name: str) -> None:
@@ -119,7 +120,7 @@ class Look:
             tab.set_viewport_size({"width": width, "height": 900})
             tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             new = kinds - self.seen if options is RULES else coloured(kinds) - coloured(self.seen)
-            if self.every or (len(new) > 1 and width > 1000):
+            if self.every or (len(new) >= self.enough and width > 1000):
                 assert axe_faults(tab, options) == [], (name, scheme, width)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
         tab.set_viewport_size({"width": 1280, "height": 900})

@@ -31,9 +31,9 @@ def tab(context: BrowserContext) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(params=["new", pytest.param("every", marks=pytest.mark.nightly)])
+@pytest.fixture(scope="session", params=["new", pytest.param("every", marks=pytest.mark.nightly)])
 def look(request: pytest.FixtureRequest) -> Look:
-    """axe on the pages that a test shows to it."""
+    """axe on the pages that tests show to it."""
     return Look(every=request.param == "every")
 
 

@@ -23,13 +23,15 @@ def site() -> Iterator[Gallery]:
         yield made
 
 
-def with_every(kinds: dict[str, set[tuple[str, ...]]]) -> list[str]:
-    """Names of pages that together have elements of every kind that any page has; each time the page that adds most."""
+def with_most(kinds: dict[str, set[tuple[str, ...]]]) -> list[str]:
+    """Names of pages that together have nearly every kind of element: each time the page that adds most, two at least."""
     missing, chosen = set().union(*kinds.values()), []
-    while missing:
-        chosen.append(max(kinds, key=lambda name: len(kinds[name] & missing)))
-        missing -= kinds[chosen[-1]]
-    return chosen
+    while True:
+        name = max(kinds, key=lambda name: len(kinds[name] & missing))
+        if len(kinds[name] & missing) < 2:
+            return chosen
+        chosen.append(name)
+        missing -= kinds[name]
 
 
 CASES = [(1280, "few"), *(pytest.param(*case, marks=pytest.mark.nightly) for case in [(1280, "all"), (320, "narrow")])]
@@ -40,7 +42,7 @@ def test_axe_finds_nothing_on_any_page_light_or_dark(browser: Browser, site: Gal
     light = dark = list(site.pages) if which == "all" else list(NARROW)
     if which == "few":
         kinds = {name: kinds_of_elements(page) for name, page in site.pages.items()}
-        light, dark = with_every(kinds), with_every({name: coloured(those) for name, those in kinds.items()})
+        light, dark = with_most(kinds), with_most({name: coloured(those) for name, those in kinds.items()})
         assert len(dark) < len(light) < len(site.pages)
     context = browser.new_context(viewport={"width": width, "height": 800})
     tab, faults = context.new_page(), {}

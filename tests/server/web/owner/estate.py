@@ -115,7 +115,7 @@ async def judge(service: JudgingService, clock: Clock, assessor: int, rng: rando
             continue
 
 
-async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
+async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str, steps: int) -> None:
     """Campaigns with assessors who have judged; among them somebody excluded, somebody away, somebody half-way."""
     service, rng, admin = seeded(store, clock), random.Random(1), CampaignAdmin(store, clock=clock)
     demos = demo_plans(min_seconds=5.0) if demo else []
@@ -126,20 +126,22 @@ async def fill(store: Any, clock: Clock, *, demo: bool, stranger: str) -> None:
         people = [await service.arrive(plan.name, "link", name) for name in ("ann", "bob", "cleo", "dora/x")]
         people.append(await service.arrive(plan.name, "panel", stranger))
         for i, one in enumerate(people):
-            await judge(service, clock, one, rng, 12 if i == 3 else 60 if demo else 10_000)
+            await judge(service, clock, one, rng, 12 if i == 3 else steps if demo else 10_000)
         await admin.exclude(plan.name, "cleo", f"always the same {stranger}")
         clock.now += 60
     store.write(lambda c: add_account(c, "olga", hash_password(PASSWORD), clock.now, role="administrator"))
 
 
 @cache
-def template(demo: bool, stranger: str) -> tuple[bytes, float]:
+def template(demo: bool, stranger: str, steps: int) -> tuple[bytes, float]:
     """A filled store as bytes, and the time in it; made once."""
     with TemporaryDirectory() as folder:
         clock = Clock()
         with open_store(Path(folder) / "judgments.db") as store:
             # In a thread of its own: where a browser runs, this one has an event loop already.
-            filling = threading.Thread(target=lambda: asyncio.run(fill(store, clock, demo=demo, stranger=stranger)))
+            filling = threading.Thread(
+                target=lambda: asyncio.run(fill(store, clock, demo=demo, stranger=stranger, steps=steps))
+            )
             filling.start()
             filling.join()
         with closing(sqlite3.connect(Path(folder) / "judgments.db")) as file:
@@ -164,16 +166,23 @@ class Estate(Place):
 
 
 @contextmanager
-def estate(folder: Path, *, demo: bool = False, stranger: str = HOSTILE, **changes: Any) -> Iterator[Estate]:
-    """A server over a filled store of its own in that folder. stranger : the name of somebody in it."""
-    content, now = template(demo, stranger)
+def estate(
+    folder: Path, *, demo: bool = False, stranger: str = HOSTILE, steps: int = 60, **changes: Any
+) -> Iterator[Estate]:
+    """A server over a filled store of its own in that folder. stranger : the name of somebody in it.
+
+    demo : with the campaigns of the demo, in which everybody took so many steps.
+    """
+    content, now = template(demo, stranger, steps)
     with serving(folder, content, Clock(now + 40), partial(seeded, seed=2), **changes) as place:
         yield Estate(**vars(place))
 
 
-def served(folder: Path, *, demo: bool = False, stranger: str = HOSTILE) -> AbstractContextManager[Estate]:
+def served(
+    folder: Path, *, demo: bool = False, stranger: str = HOSTILE, steps: int = 60
+) -> AbstractContextManager[Estate]:
     """The same on a port of this machine."""
-    return listening(lambda base: estate(folder, demo=demo, stranger=stranger, base_url=base))
+    return listening(lambda base: estate(folder, demo=demo, stranger=stranger, steps=steps, base_url=base))
 
 
 def text_of(page: str) -> str:

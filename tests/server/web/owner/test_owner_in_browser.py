@@ -16,7 +16,7 @@ from zips import zipped
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    with served(tmp_path_factory.mktemp("owner"), demo=True) as one:
+    with served(tmp_path_factory.mktemp("owner"), demo=True, steps=25) as one:
         yield one
 
 
