@@ -24,7 +24,7 @@ def site() -> Iterator[Gallery]:
 
 
 def with_most(kinds: dict[str, set[tuple[str, ...]]]) -> list[str]:
-    """Names of pages that together have nearly every kind of element: each time the page that adds most, two at least."""
+    """Names of pages with nearly every kind of element: each time the page that adds most, and two at least."""
     missing, chosen = set().union(*kinds.values()), []
     while True:
         name = max(kinds, key=lambda name: len(kinds[name] & missing))
