@@ -21,7 +21,7 @@ from strategies import ANY, BOUNDED, PROBABILITIES, World, scores_of, worlds
 
 NAMES = [definition.name for definition in DEFINITIONS]
 LINEAR = [definition.name for definition in DEFINITIONS if definition.linear]
-briefly = settings(max_examples=settings.default.max_examples // 3)  # there are many measures to every example
+briefly = settings(max_examples=settings.default.max_examples // 2)  # there are many measures to every example
 
 conventions = st.fixed_dictionaries(
     {
