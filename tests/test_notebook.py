@@ -39,18 +39,20 @@ def notebook(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(notebook, tmp_path_factory):
-    """{theme: the notebook as a page}."""
+    """The notebook as a page, by theme."""
     from nbconvert import HTMLExporter
 
     folder = tmp_path_factory.mktemp("pages")
-    written = {}
-    for theme in THEMES:
+
+    def write(theme):
         exporter = HTMLExporter(theme=theme)
         exporter.mathjax_url = exporter.require_js_url = exporter.jquery_url = ""  # no network
         body, _ = exporter.from_notebook_node(notebook)
-        written[theme] = folder / f"{theme}.html"
-        written[theme].write_text(body, "utf-8")
-    return written
+        written = folder / f"{theme}.html"
+        written.write_text(body, "utf-8")
+        return written
+
+    return write
 
 
 def code_cells(notebook):
@@ -102,7 +104,7 @@ def brightness(colour: str) -> int:
 def test_axe_finds_nothing_in_the_results_and_their_text_follows_the_theme(browser: Browser, pages, theme):
     context = browser.new_context(viewport={"width": 1000, "height": 900}, color_scheme=theme)
     tab = context.new_page()
-    tab.goto(pages[theme].as_uri())
+    tab.goto(pages(theme).as_uri())
     tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert tab.locator(".qrowd-result").count() == 10
     assert axe_faults(tab, {}, within=".qrowd-result") == []

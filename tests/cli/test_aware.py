@@ -5,6 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from qrowd_papers.aware.study import aware_study
+
 EXPERTS = ("ann", "bob", "lena", "sven")
 
 
@@ -43,7 +45,9 @@ def test_an_assessor_who_always_gives_one_grade_is_named_where_the_weight_is_mor
     assert "says how far an assessor is from random judging, not how accurate the assessor is" in outcome.out
 
 
-def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(qrowd, panel):
+def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(
+    qrowd, panel
+):  # which takes all of the panel
     outcome = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20)
     assert "assessors with more weight agree more with the others' rankings (mean tau-b " in outcome.out
     printed = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
@@ -54,34 +58,34 @@ def test_aware_says_whether_assessors_with_more_weight_rank_like_the_others(qrow
     assert "a weight says how far" not in outcome.out  # nobody with much weight stands out
 
 
-def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, panel, tmp_path):
+def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, experts, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         assert (
-            qrowd("aware", *panel, "-m", "AP", "--n-resamples", 10, "--seed", seed, "--output", f"{name}.csv").status
+            qrowd("aware", *experts, "-m", "AP", "--n-resamples", 10, "--seed", seed, "--output", f"{name}.csv").status
             == 0
         )
     a, b, c = ((tmp_path / f"{name}.csv").read_text() for name in "abc")
     assert a == b != c
     frame = pd.read_csv(tmp_path / "a.csv")
     assert list(frame.columns) == ["measure", "topic", "system", "sgl_rmse_md", "uniform"]
-    assert qrowd("aware", *panel, "-m", "AP", "--n-resamples", 10, "--output", "a.json").status == 0
+    assert qrowd("aware", *experts, "-m", "AP", "--n-resamples", 10, "--output", "a.json").status == 0
     content = json.loads((tmp_path / "a.json").read_text())
     assert content["options"]["n_resamples"] == 10
     assert len(content["accuracy"][0]) == len(content["assessor"])
 
 
-def test_processes_change_no_digit(qrowd, panel):
+def test_processes_change_no_digit(qrowd, experts):
     alone, together = (
-        qrowd("aware", *panel, "-m", "AP", "--n-resamples", 40, *more) for more in ([], ["--processes", 2])
+        qrowd("aware", *experts, "-m", "AP", "--n-resamples", 10, *more) for more in ([], ["--processes", 2])
     )
     assert together.status == 0, together.err
     assert together.out == alone.out
 
 
-def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, panel):
-    ours = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20).out
-    printed = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
-    levels = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 20, "--random-levels", 0.3, 0.7).out
+def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, experts):
+    ours = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20).out
+    printed = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
+    levels = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20, "--random-levels", 0.3, 0.7).out
     assert ours != printed
     assert "polarity: printed" in printed
     assert "(0.3 0.3, 0.7 0.7)" in levels
@@ -151,7 +155,12 @@ def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, metho
     assert outcome.err.count("\n") == 1
 
 
-def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path):
+def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path, monkeypatch):
+    def few(*case, n_tuples, n_resamples, **options):
+        assert (n_tuples, n_resamples) == (30, 50)
+        return aware_study(*case, n_tuples=4, n_resamples=5, **options)
+
+    monkeypatch.setattr("qrowd_papers.aware.claims.aware_study", few)
     outcome = qrowd("study", "recompute", "aware", "--quick", "--output", "aware.md")
     assert outcome.status == 0, outcome.err
     text = (tmp_path / "aware.md").read_text()

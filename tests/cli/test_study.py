@@ -10,6 +10,7 @@ import pytest
 import qrowd as library
 from qrowd.magnitude import normalise
 from qrowd.magnitude.level_ratios import level_ratios
+from qrowd.reports.plots.style import drawn
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd_papers.magnitude.distribution import distribution
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
@@ -110,8 +111,14 @@ def mine(files, tmp_path):
     return ["--judgments", "mine.csv", "--n-resamples", 20]
 
 
+@pytest.fixture
+def unsaved(monkeypatch):
+    """Figures are drawn but not saved as SVG, which takes ten times as long."""
+    monkeypatch.setattr("qrowd_papers.written.render", lambda figure, _: f"<svg>{drawn(figure)}</svg>".encode())
+
+
 def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those_of_the_files(
-    qrowd, mine, crowd, tmp_path
+    qrowd, mine, crowd, tmp_path, unsaved
 ):
     outcome = qrowd(
         "study", "magnitude", *mine, "--gold", "levels.csv", "--runs", "runs", "--figures", "drawn", "-o", "out.json"
@@ -133,7 +140,7 @@ def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those
     np.testing.assert_allclose(points["ratio"], level_ratios(crowd, GOLD).ratio)
 
 
-def test_without_gold_and_runs_the_rest_is_shown_and_the_output_says_what_is_left_out(qrowd, mine, tmp_path):
+def test_without_gold_and_runs_the_rest_is_shown_and_the_output_says_what_is_left_out(qrowd, mine, tmp_path, unsaved):
     outcome = qrowd("study", "magnitude", *mine, "--figures", "drawn")
     assert outcome.status == 0, outcome.err
     assert "left out: levels: this needs gold grades; give --gold NAME or FILE" in outcome.out
