@@ -32,7 +32,7 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     ann = next(line.split() for line in lines if line.startswith("ann "))
     assert (ann[1], ann[2], ann[5], ann[6], ann[7]) == ("1,000", "25", "+0.500", "1.000", "no")
     assert "rerank (4 of 12)" in outcome.out
-    for note in ("clusters: topics, documents of one topic may be alike",
+    for note in ("independent: topics, documents of one topic may be alike",
                  "eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
                  "bias: 95 % prediction interval for one more assessor", "severity: removed by shuffling",
                  "scale: 0-3"):  # fmt: skip
@@ -40,9 +40,9 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
 
 
 def test_with_documents_as_clusters_the_test_is_the_papers_and_says_so(qrowd, people, folder):
-    outcome = qrowd("replace", *people, "--model", folder / "judges" / "sven.qrels", "--clusters", "documents")
+    outcome = qrowd("replace", *people, "--model", folder / "judges" / "sven.qrels", "--independent", "documents")
     assert outcome.status == 0, outcome.err
-    assert "clusters: documents, all count as independent, as in the paper" in outcome.out
+    assert "independent: documents, all count as independent, as in the paper" in outcome.out
 
 
 def test_repeats_of_any_of_several_models_are_counted_with_and_without_runs(qrowd, folder, tmp_path):
@@ -174,13 +174,13 @@ def test_bad_input_is_one_line_and_exit_status_2(qrowd, folder, what):
         assert part in outcome.err
 
 
-@pytest.mark.parametrize(("clusters", "verdict"), [("topics", ("4 of the 8", "0.50")),
+@pytest.mark.parametrize(("independent", "verdict"), [("topics", ("4 of the 8", "0.50")),
                                                    ("documents", ("6 of the 8", "0.75"))])  # fmt: skip
 def test_of_dl19s_eight_people_gpt4o_may_stand_in_for_four_and_in_the_papers_way_for_six(
-    qrowd, dl19, clusters, verdict
+    qrowd, dl19, independent, verdict
 ):
     outcome = qrowd(
-        "replace", "--clusters", clusters, "--judgments", dl19 / "humans" / "main.tsv",
+        "replace", "--independent", independent, "--judgments", dl19 / "humans" / "main.tsv",
         "--model", dl19 / "judges" / "umbrela-gpt4o.qrels.gz",
     )  # fmt: skip
     assert outcome.status == 0, outcome.err

@@ -119,3 +119,31 @@ def groups(names, differ):
         if not any(differ(s, t) for s, t in combinations(names[a:b], 2))
     ]
     return [run for run in runs if not any(set(run) < set(other) for other in runs)]
+
+
+def error_without_one_cluster(values, clusters):
+    """Standard error of a mean by the jackknife that leaves out one cluster of values at a time.
+
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, equation 11.5, for groups.
+    """
+    names = sorted(set(clusters))
+    means = []
+    for left_out in names:
+        rest = [value for value, cluster in zip(values, clusters, strict=True) if cluster != left_out]
+        means.append(fsum(rest) / len(rest))
+    centre = fsum(means) / len(means)
+    return sqrt((len(names) - 1) / len(names) * fsum((mean - centre) ** 2 for mean in means))
+
+
+def cluster_robust_error(values, clusters):
+    """sqrt(C / (C - 1) * sum over clusters of (sum of residuals)^2) / n, the sandwich with one correction."""
+    mean = fsum(values) / len(values)
+    sums = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] = sums.get(cluster, 0.0) + value - mean
+    return sqrt(len(sums) / (len(sums) - 1) * fsum(total**2 for total in sums.values())) / len(values)
+
+
+def plain_error(values):
+    mean = fsum(values) / len(values)
+    return sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))

@@ -22,7 +22,7 @@ approx = pytest.approx
 
 def told(panel, scale="0-3", **options):
     """The test of "llm" on a panel where it judges beside people, none of them too few."""
-    options = {"min_documents": 2, "clusters": "documents", **options}
+    options = {"min_documents": 2, "independent": "documents", **options}
     return alternative_annotator_test(judgments_of(panel, scale), "llm", **options)
 
 
@@ -109,7 +109,7 @@ def test_a_person_without_five_topics_is_not_tested_and_without_three_people_the
             del said["d"]
     found = by_topic(panel, 6)
     assert (found.assessors, found.untested) == (("a", "b", "c"), ("d",))
-    with pytest.raises(ArgumentError, match=r"0 of 4 assessors have 5 topics .*a 4.*--clusters documents"):
+    with pytest.raises(ArgumentError, match=r"0 of 4 assessors have 5 topics .*a 4.*--independent documents"):
         by_topic(panel, 4)
 
 
@@ -183,7 +183,7 @@ def test_names_and_order_do_not_matter(panel, random):
     rows = [("q", f"x{d}", names[who], value) for d, said in panel.items() for who, value in said.items()]
     random.shuffle(rows)
     found, other = told(panel), alternative_annotator_test(
-        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", clusters="documents", min_documents=2
+        Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", independent="documents", min_documents=2
     )  # fmt: skip
     assert {names[who]: p for who, p in zip(found.assessors, found.p, strict=True)} == approx(
         dict(zip(other.assessors, other.p, strict=True))
@@ -213,7 +213,7 @@ def test_a_pair_that_was_pooled_but_not_judged_counts_for_nothing():
 
 def test_the_people_may_be_chosen_by_pattern():
     whole = judgments_of(crowd(50, 5, people=("p1", "p2", "p3", "x")), "0-3")
-    found = alternative_annotator_test(whole, "llm", assessors="p*", clusters="documents")
+    found = alternative_annotator_test(whole, "llm", assessors="p*", independent="documents")
     assert found.assessors == ("p1", "p2", "p3")
     assert found.to_frame()["assessor"].tolist() == ["p1", "p2", "p3"]
 
@@ -231,7 +231,7 @@ def test_repeats_are_counted_and_the_rule_decides():
     rows = [("q", d, who, v) for d, said in crowd(40, 7).items() for who, v in said.items()]
     again = [("q", f"d{i:03}", "llm", 0.0) for i in range(40)]
     whole = Judgments.from_rows(rows + again, scales={"*": "0-3"})
-    options = {"clusters": "documents"}
+    options = {"independent": "documents"}
     first, last = (alternative_annotator_test(whole, "llm", repeats=rule, **options) for rule in ("first", "last"))
     assert first.n_repeats == 40
     assert first.p == approx(told(crowd(40, 7)).p)
@@ -251,11 +251,11 @@ def each_in_a_file(panel, **options):
     for document, said in panel.items():
         for who, value in said.items():
             nested.setdefault(who, {}).setdefault("q", {})[document] = value
-    return alternative_annotator_test(Judgments.from_dict(nested), "llm", clusters="documents", **options)
+    return alternative_annotator_test(Judgments.from_dict(nested), "llm", independent="documents", **options)
 
 
 def in_one_table(panel, **options):
-    return alternative_annotator_test(judgments_of(panel, None), "llm", clusters="documents", **options)
+    return alternative_annotator_test(judgments_of(panel, None), "llm", independent="documents", **options)
 
 
 @pytest.mark.parametrize("test", [each_in_a_file, in_one_table])
@@ -305,7 +305,7 @@ BAD = {
                    ["magnitudes", "normalise"]),
     "an eps": (lambda: told(crowd(40, 1), eps=1.0), ArgumentError, ["eps=1.0", ".2 experts"]),
     "a q": (lambda: told(crowd(40, 1), q=0), ArgumentError, ["q=0", "rate"]),
-    "clusters": (lambda: told(crowd(40, 1), clusters="topic"), ArgumentError, ["'topic'", "topics, documents"]),
+    "independent": (lambda: told(crowd(40, 1), independent="topic"), ArgumentError, ["'topic'", "topics, documents"]),
     "one person": (lambda: told(crowd(40, 1, people="a")), ArgumentError,
                    ["1 assessor (a)", "at least 3", "add judgments of more"]),
     "a closeness": (lambda: told(crowd(40, 1), closeness="kappa"), ArgumentError,
@@ -330,7 +330,7 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
     rates = {}
     for name in ("umbrela-gpt4", "umbrela-gpt4o", "umbrela-llama32"):
         model = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])
-        found = alternative_annotator_test(*with_model(people, model), clusters="documents")
+        found = alternative_annotator_test(*with_model(people, model), independent="documents")
         rates[name] = found.winning_rate, round(found.advantage_probability, 3)
         assert not found.replaceable[[4, 5]].any()
     assert rates == {
@@ -345,10 +345,10 @@ def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
 
 def test_on_dl19s_round_of_all_eight_seven_people_stand_in_for_most_of_the_others(dl19):
     everyone = read_judgments([dl19 / "humans" / "agreement-round.tsv"])
-    alone = [alternative_annotator_test(everyone, who, clusters="documents") for who in everyone.assessors]
+    alone = [alternative_annotator_test(everyone, who, independent="documents") for who in everyone.assessors]
     assert [int(result.replaceable.sum()) for result in alone] == [6, 5, 6, 6, 5, 7, 5, 1]
     model = read_judgments([dl19 / "judges" / "umbrela-gpt4o.qrels.gz"])
-    found = alternative_annotator_test(*with_model(everyone, model), clusters="documents")
+    found = alternative_annotator_test(*with_model(everyone, model), independent="documents")
     assert (found.winning_rate, found.passes, round(found.advantage_probability, 3)) == (0.5, True, 0.7)
 
 
@@ -359,7 +359,7 @@ def test_whether_dl19s_judges_pass_hangs_on_how_closeness_is_taken(dl19):
     )
     for people, model, rates in ((main, llama, (5 / 8, 1 / 8)), (everyone, gpt4, (1, 3 / 8))):
         by = [
-            alternative_annotator_test(*with_model(people, model), closeness=c, clusters="documents").winning_rate
+            alternative_annotator_test(*with_model(people, model), closeness=c, independent="documents").winning_rate
             for c in ("accuracy", "rmse")
         ]
         assert tuple(by) == rates

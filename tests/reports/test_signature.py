@@ -168,7 +168,7 @@ def test_options_of_other_functions_change_their_signatures(demo):
         ),
         replacement_report: (
             ((few, "ann"), {}),
-            {"eps": 0.1, "clusters": "documents", "closeness": "rmse", "rel": 2},
+            {"eps": 0.1, "independent": "documents", "closeness": "rmse", "rel": 2},
         ),
         evaluate_methods: (((runs, few, ["AP"]), {"methods": ["majority"]}), {"methods": ["mean"], "rng": 2}),
         evaluation_of: (((runs, few, ["AP"]), {}), {"baseline": "bm25", "methods": ["majority"], "rng": 2}),

@@ -334,6 +334,21 @@ def read_checks(path: PathLike) -> dict[str, tuple[str, str]]:
     return dict(zip(topics, zip(high, low, strict=True), strict=True))
 
 
+def read_clusters(path: PathLike) -> dict[str, str]:
+    """Read a table of the cluster of each topic, with the columns topic and cluster.
+
+    Raises
+    ------
+    FileError
+        What `read_labels` refuses; a topic in two clusters.
+    """
+    clusters: dict[str, str] = {}
+    for topic, cluster in zip(*read_labels(path, "topic", "cluster"), strict=True):
+        if clusters.setdefault(topic, cluster) != cluster:
+            raise FileError(path, f"topic {topic} is in the clusters {clusters[topic]} and {cluster}; name one")
+    return clusters
+
+
 def read_bytes(path: Path, *, name: str = "", most: int | None = None) -> bytes:
     """What is in a file, unpacked where its first bytes, not its name, say that it is gzip.
 

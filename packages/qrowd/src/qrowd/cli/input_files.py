@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from qrowd.model import runs as model
     from qrowd.model.headers import Kind
     from qrowd.model.judgments import Judgments
+    from qrowd.model.scores import Scores
+
+
+T = TypeVar("T", "Judgments", "Scores")
 
 
 def data_option(*names: str, **settings: Any) -> Any:
@@ -58,6 +63,14 @@ Normalise = Annotated[
     data_option(
         help="Bring magnitudes of several assessors onto one scale, unit by unit, by this centre of a unit.",
         show_default="as written; qrowd magnitude: geometric-mean",
+    ),
+]
+Clusters = Annotated[
+    str | None,
+    data_option(
+        help="Clusters of topics, such as conversations, that intervals and tests are over: a column of judgments, "
+        "a pattern whose first group is the cluster of a topic, as in '^(.*)-', or a table (topic, cluster).",
+        metavar="COLUMN|PATTERN|FILE",
     ),
 ]
 Exclude = Annotated[
@@ -116,10 +129,29 @@ def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     from qrowd.model.headers import COLUMNS
 
     columns = columns_named(getattr(data, "columns", None))
+    if (clusters := getattr(data, "clusters", None)) and not is_pattern_or_file(clusters):
+        columns["cluster"] = (clusters,)
     own = {*COLUMNS[kind], *(() if kind == "preferences" else COLUMNS["answers"])}
     names = ("labels", "identical_rows") if kind == "judgments" else ()
     settings = {name: getattr(data, name) for name in ("incomplete_rows", *names) if hasattr(data, name)}
     return {"columns": {role: named for role, named in columns.items() if role in own}, **settings}
+
+
+def is_pattern_or_file(clusters: str) -> bool:
+    """Whether clusters are not those of a column."""
+    return "(" in clusters or Path(clusters).exists()
+
+
+def in_clusters(data: T, clusters: str | None) -> T:
+    """Judgments or scores with the clusters of topics that a pattern or a file gives; a column was read with them."""
+    from qrowd.files import read_clusters
+
+    if clusters is None or getattr(data, "clusters", None):
+        return data
+    if not is_pattern_or_file(clusters):
+        raise ArgumentError("neither a file, a pattern with a group, nor a column of a table", "clusters", clusters)
+    of_topics: Any = clusters if "(" in clusters else read_clusters(clusters)
+    return data.with_clusters(of_topics)
 
 
 def hold_answers(paths: list[str], data: object) -> bool:

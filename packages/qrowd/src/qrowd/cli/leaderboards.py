@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from qrowd.cli import input_files as reading
 from qrowd.cli import options
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, check_output, deliver
@@ -28,6 +29,7 @@ def leaderboards(
         Literal["skip", "zero"],
         option(help="A system that a file does not name on a topic has no score there, or 0.", panel="Data"),
     ] = "skip",
+    clusters: reading.Clusters = None,
     baseline: options.Baseline = None,
     reference: options.Reference = None,
     sampling: options.Sampling = options.Sampling(10_000),
@@ -41,7 +43,7 @@ def leaderboards(
     from qrowd.reports.comparison import Choices, compare_scores
 
     check_output(output)
-    whole = files.read_scores(scores, format=format)
+    whole = reading.in_clusters(files.read_scores(scores, format=format), clusters)
     whole = whole.with_zeros() if missing == "zero" else whole
     chosen = whole if measure is None else whole.sel(measure=measure)
     choices = Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qrowd.model.preferences import Preferences
 
 DATABASE = "judgments.db"
-SOURCES = {"judgments", "campaign", "database", "names"}  # of judgments; other options say how they are read
+SOURCES = {"judgments", "campaign", "database", "names", "clusters"}  # other options say how judgments are read
 CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
 
 
@@ -110,6 +110,7 @@ class Data:
     scale: reading.Scale = None
     exclude: reading.Exclude = None
     normalise: Normalise = None
+    clusters: reading.Clusters = None
     slots: Annotated[
         int | None,
         option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
@@ -171,7 +172,7 @@ class Data:
 
     def _collected(self) -> Judgments:
         """The judgments of the files or the campaign, as they are, without excluded assessors."""
-        return reading.without(self._of_source(), self.exclude)
+        return reading.in_clusters(reading.without(self._of_source(), self.exclude), self.clusters)
 
     def _of_source(self) -> Judgments:
         from qrowd import files

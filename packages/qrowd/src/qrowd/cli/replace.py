@@ -42,7 +42,7 @@ def replace(
         Literal["accuracy", "rmse"] | None,
         convention(help="How close a judgment is to those of the others.", show_default="by the scale"),
     ] = None,
-    clusters: Annotated[
+    independent: Annotated[
         Literal["topics", "documents"],
         convention(help="Independent units of the test: topics, or documents as in the paper."),
     ] = "topics",
@@ -68,7 +68,7 @@ def replace(
         measure=options.measure_for(rankings, measure),
         eps=eps,
         closeness=closeness,
-        clusters=clusters,
+        independent=independent,
         combine_scales=combine_scales,
         rel=rel,
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats),

@@ -131,6 +131,7 @@ class Difference(Result):
         variance of all `n_systems` systems that have a score wherever the two have one.
     method, reason : the method used, and why. design : how assessors and topics are crossed.
     n_left_out : cells in which only one of the two has a score.
+    sampled : "topic"; "cluster" where clusters of topics stand for topics in all of this.
     """
 
     summary = "First system minus second, in the units of the measure"
@@ -157,6 +158,7 @@ class Difference(Result):
     n_topics: int
     n_assessors: int
     n_left_out: int
+    sampled: str
     assessor_variance: float = field(repr=False)  # of one assessor's mean over topics
     mean_squares: tuple[float, ...] = field(repr=False)  # of topics, assessors and error; empty without components
     mean_squares_df: tuple[float, ...] = field(repr=False)
@@ -350,6 +352,7 @@ def difference(
         n_topics=panel.n_topics,
         n_assessors=len(panel.assessors),
         n_left_out=panel.n_left_out,
+        sampled=panel.sampled,
         assessor_variance=of_assessor,
         mean_squares=mean_squares[0],
         mean_squares_df=mean_squares[1],

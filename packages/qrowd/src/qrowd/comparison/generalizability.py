@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.two_way import of_clusters
 from qrowd.model.result import Result
-from qrowd.model.scores import one_measure
+from qrowd.model.scores import clusters_in, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -64,6 +65,7 @@ class VarianceComponents(Result):
         over topics depends.
     n_scores : number of (assessor, topic) cells used. n_left_out : cells with a score that were left out.
     handling : one sentence on the treatment of missing scores.
+    sampled : "topic"; "cluster" where clusters of topics stand for topics in all of this.
     """
 
     summary = "The variance components of scores"
@@ -84,6 +86,7 @@ class VarianceComponents(Result):
     n_scores: int
     n_left_out: int
     handling: str
+    sampled: str = "topic"
 
     _COLUMNS = ("sources", "ss", "df", "ms", "estimate", "component", "share")
 
@@ -192,6 +195,12 @@ def variance_components(
     if len(systems) < 2:
         raise ArgumentError(f"scores: {len(systems)} system; variance among systems needs 2")
     known = np.asarray(~np.isnan(values).any(axis=2))
+    scored = np.flatnonzero(known.any(axis=0))
+    clusters = clusters_in(scores, scored)
+    if clusters:
+        numbers, topics = clusters
+        table, cells = of_clusters(np.nan_to_num(values.transpose(1, 0, 2)[scored]), known.T[scored], numbers)
+        values, known = table.transpose(1, 0, 2), cells.T
     for axis, names, what in ((1, assessors, "assessor"), (0, topics, "topic")):
         _refuse_few(int(known.any(axis=axis).sum()), len(names), what)
     rows, columns, every = _complete_block(known) if design != "nested" else (_none(), _none(), True)
@@ -217,7 +226,9 @@ def variance_components(
         n_block = n_known
     of_topics, of_assessors = tuple(topics[t] for t in judged), tuple(assessors[a] for a in used)
     left_out = n_known - n_block
-    return _estimated(design, squares, of_topics, of_assessors, systems, n_assessors, n_block, left_out, handling)
+    sampled = "cluster" if clusters else "topic"
+    levels = of_topics, of_assessors, systems
+    return _estimated(design, squares, *levels, n_assessors, n_block, left_out, handling, sampled)
 
 
 def _estimated(
@@ -230,6 +241,7 @@ def _estimated(
     n_scores: int,
     n_left_out: int,
     handling: str,
+    sampled: str,
 ) -> VarianceComponents:
     """The components. squares : sums of squares, degrees of freedom and estimates."""
     ss, df, estimate = squares
@@ -255,7 +267,8 @@ def _estimated(
         n_assessors=n_assessors,
         n_scores=n_scores,
         n_left_out=n_left_out,
-        handling=handling,
+        handling=handling.replace("topic", sampled),
+        sampled=sampled,
     )
 
 

@@ -13,7 +13,7 @@ from qrowd.errors import ArgumentError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import number_of
 from qrowd.model.result import Result
-from qrowd.model.scores import known_mean, one_measure
+from qrowd.model.scores import by_cluster, known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -27,8 +27,8 @@ class HeadToHead(Result):
 
     difference : mean over the topics where both have a score; nan without any.
     wins, ties, losses : topics where the first scores higher, the same, lower.
-    p : two-sided Wilcoxon signed-rank test over topics; nan without a topic. The panel's p takes the assessors as
-        fixed; that of `difference` does not.
+    p : two-sided Wilcoxon signed-rank test over topics, or over sums of clusters of them; nan without a topic. The
+        panel's p takes the assessors as fixed; that of `difference` does not.
     """
 
     summary = "First system minus second"
@@ -84,7 +84,7 @@ def head_to_head(scores: AnyScores, first: str, second: str) -> HeadToHead:
     difference[np.abs(difference) <= 1e-12 * scale] = 0.0  # rounding errors
     sign = np.sign(difference)
     wins, ties, losses = ((sign == which).sum(axis=1) for which in (1, 0, -1))
-    p = signed_rank_p(difference.T, scale)
+    p = signed_rank_p(by_cluster(scores, difference.T, sums=True), scale)
     mean = known_mean(difference, axis=1)
     mean[np.abs(mean) <= 1e-12 * scale] = 0.0
     return HeadToHead(systems[i], systems[j], assessors, mean, wins, ties, losses, p)

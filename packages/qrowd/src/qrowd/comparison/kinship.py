@@ -25,7 +25,7 @@ from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import Selection, matching
 from qrowd.model.result import Result
-from qrowd.model.scores import known_error, known_mean, one_measure
+from qrowd.model.scores import by_cluster, known_error, known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -118,7 +118,7 @@ def kinship(scores: AnyScores, related: Mapping[str, Selection], *, confidence: 
     mean, others, without = (np.where(compared, by_topic[usable], np.nan) for by_topic in (mean, others, without))
     has_relatives = (pairs & ~np.isnan(values).all(axis=1)).any(axis=0)
     difference = np.where(has_relatives, mean - without, 0.0 * mean)
-    half = _half_width(difference, confidence)
+    half = _half_width(by_cluster(scores, difference, np.flatnonzero(usable)), confidence)
     effect = known_mean(difference, axis=0)
     known = compared & has_relatives
     means = settled(known_mean(mean, axis=0))

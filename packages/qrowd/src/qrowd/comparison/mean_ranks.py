@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.errors import NoOverlapError, check_choice
+from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.model.result import Result
-from qrowd.model.scores import known_mean, one_measure, rankable
+from qrowd.model.scores import clusters_in, known_mean, one_measure, rankable
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -38,7 +38,7 @@ class MeanRanks(Result):
     groups : the longest runs of neighbouring systems of which no two differ significantly, best first.
     critical_difference : of two mean ranks, by Nemenyi's test; nan for "max-t".
     friedman, friedman_p : Friedman's chi-square, corrected for ties, that all systems are alike, and its p-value; nan
-        for two systems.
+        for two systems, and for topics in clusters.
     n_topics : those with a score of every system. test : of the pairs, "nemenyi" or "max-t".
     """
 
@@ -109,6 +109,9 @@ def mean_ranks(
 
     check_choice("test", test, PairTest)
     check_confidence(confidence)
+    clustered = clusters_in(scores) is not None
+    if clustered and test == "nemenyi":
+        raise ArgumentError("it takes topics as independent, and these are in clusters; choose max-t", "test", test)
     values, (_, _, systems) = one_measure(scores)
     by_topic = known_mean(values, axis=0)
     scored = ~np.isnan(by_topic)
@@ -132,7 +135,7 @@ def mean_ranks(
         places = [intervals.systems.index(name) for name in names]
         p = intervals.p[np.ix_(places, places)]
     groups = tuple(tuple(names[a:b]) for a, b in longest_runs(p >= 1 - confidence))
-    testable = k > 2 and (table != table[:, :1]).any()
+    testable = k > 2 and not clustered and (table != table[:, :1]).any()
     statistic, friedman_p = map(float, friedmanchisquare(*table.T)) if testable else (np.nan, np.nan)
     return MeanRanks(tuple(names), mean, p, groups, critical, statistic, friedman_p, n, test, confidence)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from qrowd.errors import NoOverlapError
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.two_way import TwoWay, fitted, two_way, two_way_with_holes
-from qrowd.model.scores import Names, one_measure
+from qrowd.kernels.two_way import TwoWay, fitted, of_clusters, two_way, two_way_with_holes
+from qrowd.model.scores import Names, clusters_in, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -26,9 +26,12 @@ Design = Literal["crossed", "partly crossed", "nested", "mostly nested", "one as
 class Panel:
     """The cells (topic, assessor) in which systems have scores.
 
+    Where topics are in clusters, these are the cells (cluster, assessor), `of_clusters`, and clusters stand for topics.
+
     values : (topics, assessors, systems), 0 where not known; `fitted` where more than two systems have holes. known :
     (topics, assessors).
     n_left_out : cells that lack the score of one of two systems.
+    sampled : "topic" or "cluster". nested : the design of topics where it does not separate them from assessors.
     """
 
     topics: Names
@@ -37,10 +40,14 @@ class Panel:
     values: Floats = field(repr=False)
     known: NDArray[np.bool_] = field(repr=False)
     n_left_out: int
+    sampled: str = "topic"
+    nested: Design | None = None
 
     @cached_property
     def design(self) -> Design:
         """How assessors and topics are crossed: completely, partly, or not at all."""
+        if self.nested:
+            return self.nested
         if len(self.assessors) == 1:
             return "one assessor"
         if self.known.all():
@@ -142,7 +149,13 @@ def panel_of(scores: AnyScores, systems: Sequence[int] = ()) -> Panel:
     cells = known[columns][:, rows].T
     table = np.where(cells[:, :, None], values[columns][:, rows].transpose(1, 0, 2), 0.0)
     topics, assessors = tuple(topics[t] for t in rows), tuple(assessors[a] for a in columns)
-    return Panel(topics, assessors, names, np.ascontiguousarray(table), cells, left_out)
+    panel = Panel(topics, assessors, names, np.ascontiguousarray(table), cells, left_out)
+    clusters = clusters_in(scores, rows)
+    if clusters is None:
+        return panel
+    nested = None if panel.components_known else panel.design
+    table, cells = of_clusters(panel.values, cells, clusters[0])
+    return Panel(clusters[1], assessors, names, table, cells, left_out, "cluster", nested)
 
 
 def squares_of(panel: Panel, values: Floats, *, topics: bool = False) -> TwoWay:

@@ -19,7 +19,7 @@ from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import fitted
 from qrowd.model.labels import number_of, plural
 from qrowd.model.result import Result
-from qrowd.model.scores import known_error, known_mean, one_measure
+from qrowd.model.scores import by_cluster, known_error, known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -33,7 +33,7 @@ class SystemRanking(Result):
     """Means and ranks of systems; each array is (systems,) unless stated otherwise.
 
     mean : mean over topics of the panel's mean per topic.
-    standard_error : of that mean, over topics; nan for a single topic.
+    standard_error : of that mean, over topics (or clusters of them); nan for a single one.
     by_assessor : (assessors, systems) mean over the assessor's topics; nan for an assessor without scores.
     rank : 1 is best; systems with equal means, apart from rounding, share the better rank.
     rank_by_assessor : (assessors, systems) 0 for an assessor without a ranking: one without scores, or one for whom all
@@ -146,7 +146,7 @@ def rank_systems(scores: AnyScores) -> SystemRanking:
         assessors,
         systems,
         mean,
-        known_error(by_topic, axis=0),
+        known_error(by_cluster(scores, by_topic), axis=0),
         by_assessor,
         ranks(mean),
         rank_by_assessor,
@@ -178,11 +178,12 @@ def against_baseline(scores: AnyScores, baseline: str, *, correction: Correction
     known = ~np.isnan(differences)
     n = known.sum(axis=0)
     mean = known_mean(differences, axis=0)
-    error = known_error(differences, axis=0)
+    sampled = by_cluster(scores, differences)
+    error, df = known_error(sampled, axis=0), (~np.isnan(sampled)).sum(axis=0) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         # Differences that are equal apart from rounding do not vary: no test.
-        testable = (n > 1) & (error > 1e-12 * np.abs(mean)) & (error > 0)
-        p = np.where(testable, 2 * stdtr(n - 1, -np.abs(mean / error)), np.nan)
+        testable = (df > 0) & (error > 1e-12 * np.abs(mean)) & (error > 0)
+        p = np.where(testable, 2 * stdtr(df, -np.abs(mean / error)), np.nan)
     p[reference] = np.nan
     wins, losses = (np.where(known, sign * differences > 0, False).sum(axis=0) for sign in (1, -1))
     p = holm(p) if correction == "holm" else p

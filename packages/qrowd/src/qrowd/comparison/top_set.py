@@ -18,7 +18,7 @@ from qrowd.errors import NoOverlapError, check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import plural
 from qrowd.model.result import Result
-from qrowd.model.scores import known_mean, one_table
+from qrowd.model.scores import by_cluster, known_mean, one_table
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
@@ -98,7 +98,7 @@ def top_set(
         raise NoOverlapError("scores: no system has a score on any topic, so none is the best")
     best = int(np.nanargmax(settled(mean)))
     differences = values - values[:, [best]]
-    p = signed_rank_p(differences, float(np.nanmax(np.abs(values))))
+    p = signed_rank_p(by_cluster(scores, differences, sums=True), float(np.nanmax(np.abs(values))))
     p[best] = np.nan
     if correction == "holm":
         p = holm(p)

@@ -96,8 +96,8 @@ def evaluate(
         return plan.gather(names, panels)
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
-    prepared = {"prepared": judgments.prepared} if judgments.prepared else {}
-    return replace(scores, attributes={**scores.attributes, "scales": scales, **prepared})
+    carried = {name: value for name in ("prepared", "clusters") if (value := getattr(judgments, name))}
+    return replace(scores, attributes={**scores.attributes, "scales": scales, **carried})
 
 
 def _answers(judgments: Any) -> Judgments | Preferences | Panel | Blocks | Iterable[Panel]:

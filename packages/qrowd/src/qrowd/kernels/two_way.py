@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +105,31 @@ def two_way_with_holes(values: Floats, known: NDArray[np.bool_], *, products: bo
     per = np.array([(n - n_assessors) / df[0], (n - n_topics) / df[1]])
     weights = np.array([1 / n_topics / per[0], (share.sum(axis=0) ** 2).sum() / per[1], (share**2).sum()])
     return TwoWay(mean, _over(squares, df), df, weights, per)
+
+
+def of_clusters(values: Floats, known: NDArray[np.bool_], cluster: Codes) -> tuple[Floats, NDArray[np.bool_]]:
+    """(clusters, assessors, columns) values that stand for those of topics in clusters, and where they are known.
+
+    They are pseudo-values of the jackknife that leaves out one cluster at a time, made to have the mean of the topics:
+    mean + (C - 1) / (T - T_c) times the sum over the T_c topics of the cluster of what lies above the mean, less the
+    mean of this. So their mean is that over topics, and the variance of the mean is the jackknife's, which does not
+    take topics of one cluster as independent. An assessor weighs in a cluster as in its topics; in a full table, what
+    lies above an assessor's own mean counts.
+
+    values : (topics, assessors, columns); known : (topics, assessors); cluster : (topics,) numbers from 0.
+    Cameron, Gelbach, Miller (2011), Robust Inference with Multiway Clustering. J. Bus. Econ. Stat. 29(2).
+    """
+    n_clusters = int(cluster.max()) + 1
+    members = (cluster == np.arange(n_clusters)[:, None]).astype(np.float64)
+    weight = known / known.sum(axis=1)[:, None]
+    mean = (weight[:, :, None] * values).sum(axis=1).mean(axis=0)
+    centre = values.mean(axis=0) if known.all() else np.broadcast_to(mean, values.shape[1:])
+    present = np.asarray(members @ known > 0)
+    sums = np.tensordot(members, weight[:, :, None] * (values - centre), axes=1)
+    factor = (n_clusters - 1) * present.sum(axis=1) / (cluster.size - members.sum(axis=1))
+    above = factor[:, None, None] * sums
+    above -= above.mean(axis=0) if known.all() else (above.sum(axis=1) / present.sum(axis=1)[:, None]).mean(axis=0)
+    return np.where(present[:, :, None], centre + above, 0.0), present
 
 
 def fitted(values: Floats) -> Floats:

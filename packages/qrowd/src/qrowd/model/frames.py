@@ -103,6 +103,7 @@ class Columns:
     scale: Scale | None = None
     declared: Mapping[str, Scale] = field(default_factory=dict)
     has_assessors: bool = True
+    clusters: Mapping[str, str] | None = None
 
     def scales(self, scales: Mapping[str, Scale | str] | None) -> Mapping[str, Scale | str]:
         """The declared scales by name or pattern, first those of `scales`, last that of word labels for the others."""
@@ -138,9 +139,21 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     if "scale" in read.columns:
         column: Any = read.columns["scale"]
         declared = _declared_scales(column, labels["assessor"], value, read.rows, read.mistakes)
+    clusters = _clusters(labels["topic"], read) if "cluster" in read.columns else None
     read.mistakes.check()
-    has_column = "assessor" in table.role_of
-    return Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, declared, has_column)
+    of_assessors = declared, "assessor" in table.role_of
+    return Columns(labels, {"value": value}, read.rows, optional, tuple(read.notes), scale, *of_assessors, clusters)
+
+
+def _clusters(topic: Encoded, read: _Rows) -> dict[str, str]:
+    """{topic: cluster} of a column of clusters; a second cluster of a topic is a mistake."""
+    cluster = read.labels("cluster")
+    clusters: dict[str, str] = {}
+    for row, t, c in zip(read.rows, topic[0].tolist(), cluster[0].tolist(), strict=True):
+        name, other = topic[1][t], cluster[1][c]
+        if (first := clusters.setdefault(name, other)) != other:
+            read.mistakes.add(int(row), f"topic {name} is in cluster {other} here and in {first} in an earlier row")
+    return clusters
 
 
 def _declared_scales(

@@ -34,6 +34,7 @@ JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at"),
     "comment": ("comment", "justification", "reason", "rationale"),
     "scale": ("scale",),
+    "cluster": (),  # named by the caller alone: it changes intervals and tests
 }  # fmt: skip
 RUN_COLUMNS: dict[str, tuple[str, ...]] = {
     "system": ("system", "run", "tag", "run_id", "name", "system_id", "ranker", "model"),
@@ -68,6 +69,7 @@ ANSWER_COLUMNS: dict[str, tuple[str, ...]] = {
     "time": JUDGMENT_COLUMNS["time"],
     "comment": JUDGMENT_COLUMNS["comment"],
     "scale": JUDGMENT_COLUMNS["scale"],
+    "cluster": (),
 }
 COLUMNS = {
     "judgments": JUDGMENT_COLUMNS,

@@ -27,10 +27,12 @@ from qrowd.model.inferred_scales import (
     two_unlike,
 )
 from qrowd.model.labels import (
+    Clusters,
     Nested,
     Selection,
     as_integers,
     by_code,
+    clusters_of,
     coded_rows,
     combined,
     compact,
@@ -42,6 +44,7 @@ from qrowd.model.labels import (
     nested_of,
     nested_rows,
     number_of,
+    numbered_clusters,
     or_missing,
     plural,
     repeated_rows,
@@ -72,6 +75,8 @@ class Judgments(Displayed):
         spent; `time` is when; `comment` is what the assessor wrote.
     notes : what was noticed while they were read, such as rows that were left out.
     prepared : options of a command by which they were read, as fields of a signature.
+    clusters : {topic: cluster}, such as its conversation, over which intervals and tests are; None: topics are
+        independent.
     """
 
     topics: tuple[str, ...]
@@ -90,6 +95,7 @@ class Judgments(Displayed):
     comment: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
     prepared: tuple[str, ...] = ()
+    clusters: Mapping[str, str] | None = None
 
     OPTIONAL = ("order", "unit", "seconds", "time", "comment")
 
@@ -173,6 +179,7 @@ class Judgments(Displayed):
         (topic, topics), (document, documents), (who, assessors) = table.labels.values()
         columns_read = (topics, documents, assessors, topic, document, who, table.numbers["value"])
         settings: dict[str, Any] = {**table.optional, "scales": table.scales(scales), "sources": (0,) * len(assessors)}
+        settings["clusters"] = table.clusters
         judgments = cls.from_codes(*columns_read, **settings, notes=table.notes)
         # Judgments of nobody in particular may well agree; those of one assessor may be one judgment, copied.
         return judgments._with_identical(identical_rows) if table.has_assessors else judgments
@@ -314,6 +321,21 @@ class Judgments(Displayed):
             if problem and scale.declared:
                 raise ScaleError(f"assessor {name}: {problem} (scale {scale}); declare another scale or recode")
         return replace(self, scales=tuple(new))
+
+    def with_clusters(self, clusters: Clusters) -> Judgments:
+        """With the cluster of each topic, as of `Scores.with_clusters`."""
+        return replace(self, clusters=clusters_of(self.topics, clusters))
+
+    def by_cluster(self) -> Judgments:
+        """With clusters in the place of topics; a document stays the same within its topic, and nowhere else."""
+        numbers = numbered_clusters(self.topics, self.clusters)
+        if numbers is None:
+            return self
+        pairs, document = distinct_pairs(self.topic, self.document, len(self.documents))
+        places = zip(*(part.tolist() for part in np.divmod(pairs, len(self.documents))), strict=True)
+        names = tuple(f"{self.topics[t]}/{self.documents[d]}" for t, d in places)
+        whole = replace(self, documents=names, document=document, clusters=None)
+        return replace(whole, topics=numbers[1], topic=numbers[0][self.topic])
 
     def recode(self, recoding: Recoding | Mapping[str, Recoding]) -> Judgments:
         """With values replaced: by a mapping of values, or by a threshold that makes them binary.
@@ -474,7 +496,8 @@ class Judgments(Displayed):
             # Without those who are left out, the others of their table may be on one scale.
             scales = inferred_scales(by_code(value, assessor, len(assessors)), settled(scales, sources), sources)
         columns = (topics, documents, assessors, topic, document, assessor, value)
-        return Judgments(*columns, scales, sources, **optional, notes=self.notes, prepared=self.prepared)
+        optional |= {name: getattr(self, name) for name in ("notes", "prepared", "clusters")}
+        return Judgments(*columns, scales, sources, **optional)
 
 
 def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
@@ -498,5 +521,6 @@ def concatenate_judgments(parts: Sequence[Judgments]) -> Judgments:
     stated = [(part.assessors, part.scales, part.sources) for part in parts]
     scales, sources = scales_of_parts(stated, assessors, by_code(value, assessor, len(assessors)))
     notes = joined_notes(parts)
+    clusters = {topic: name for part in parts for topic, name in (part.clusters or {}).items()} or None
     columns = (topics, documents, assessors, topic, document, assessor, value)
-    return Judgments(*columns, scales, sources, **optional, notes=notes)
+    return Judgments(*columns, scales, sources, **optional, notes=notes, clusters=clusters)

@@ -5,6 +5,7 @@ What is a number is decided here too, for text files, frames and nested dictiona
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import compress
@@ -20,6 +21,8 @@ from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
 AT_ONCE = 1 << 16  # rows whose numbers stay in the fast caches
 Selection = str | Iterable[str] | Callable[[str], bool]
 """Labels by name, by shell pattern, several of those, or a function that says which."""
+Clusters = str | Mapping[str, str] | Sequence[str]
+"""The cluster of each topic: {topic: cluster}, in the order of topics, or a pattern whose first group it is."""
 
 
 Rule = TypeVar("Rule")
@@ -246,6 +249,39 @@ def number_of(name: str, labels: Sequence[str], noun: str) -> int:
     if name in labels:
         return labels.index(name)
     raise ArgumentError(f"{noun} {name!r} is not among the {noun}s; {closest(name, labels, noun)}")
+
+
+def clusters_of(topics: tuple[str, ...], clusters: Clusters) -> dict[str, str]:
+    """{topic: cluster} of all topics.
+
+    >>> clusters_of(("trip-1", "trip-2", "visa-1"), "^(.*)-")
+    {'trip-1': 'trip', 'trip-2': 'trip', 'visa-1': 'visa'}
+    """
+    if isinstance(clusters, str):
+        try:
+            names = {topic: match[1] or "" for topic in topics if (match := re.search(clusters, topic))}
+        except (re.error, IndexError) as error:
+            problem = f"a pattern with a group was expected, as in '^(.*)-' ({error})"
+            raise ArgumentError(problem, "clusters", clusters) from None
+    elif isinstance(clusters, Mapping):
+        names = {str(topic): str(cluster) for topic, cluster in clusters.items()}
+    elif len(clusters) == len(topics):
+        names = dict(zip(topics, map(str, clusters), strict=True))
+    else:
+        raise ArgumentError(f"clusters: {len(clusters)} for {plural(len(topics), 'topic')}")
+    if lacking := [topic for topic in topics if topic not in names]:
+        raise ArgumentError(
+            f"clusters: {plural(len(lacking), 'topic')} in no cluster, such as {lacking[0]!r}; name its own"
+        )
+    return {topic: names[topic] for topic in topics}
+
+
+def numbered_clusters(
+    topics: tuple[str, ...], clusters: Mapping[str, str] | None
+) -> tuple[Codes, tuple[str, ...]] | None:
+    """(topics,) numbers of clusters, and their names; None where every topic is a cluster of its own."""
+    codes, names = factorize((clusters or {}).get(topic, topic) for topic in topics)
+    return None if len(names) == len(topics) else (codes, names)
 
 
 def first_match(labels: tuple[str, ...], rules: Mapping[str, Rule]) -> list[tuple[int, Rule]]:

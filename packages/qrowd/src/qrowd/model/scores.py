@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.display import Display, Displayed
-from qrowd.errors import ArgumentError, RowError
-from qrowd.kernels.arrays import Bools, Floats
-from qrowd.model.labels import first_of, number_of
+from qrowd.errors import ArgumentError, NoOverlapError, RowError
+from qrowd.kernels.arrays import Bools, Codes, Floats, Ints
+from qrowd.kernels.two_way import of_clusters
+from qrowd.model.labels import Clusters, clusters_of, first_of, number_of, numbered_clusters
 from qrowd.model.signature import signature_of
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ class Scores(Displayed):
                 "repeats": about["repeated_judgments"],
             }
         return tuple(name for name, fact in facts.items() if fact)
+
+    def with_clusters(self, clusters: Clusters) -> Scores:
+        """With the cluster of each topic, such as its conversation: intervals and tests are then over clusters.
+
+        clusters : {topic: cluster}, in the order of topics, or a pattern whose first group is the cluster.
+
+        >>> scores.with_clusters("^(.*)<::>")  # doctest: +SKIP
+        """
+        return replace(self, attributes={**self.attributes, "clusters": clusters_of(self.topics, clusters)})
 
     @cached_property
     def known(self) -> Bools:
@@ -311,6 +321,22 @@ def one_measure(scores: AnyScores) -> tuple[Floats, tuple[Names, Names, Names]]:
     return plain.values[0], (plain.assessors, plain.topics, plain.systems)
 
 
+def clusters_in(scores: AnyScores, rows: Ints | None = None) -> tuple[Codes, Names] | None:
+    """(topics,) numbers of the clusters of these topics (default: all), and their names; None where each is its own.
+
+    Raises
+    ------
+    NoOverlapError
+        All topics are in one cluster.
+    """
+    plain = scores_of(scores)
+    topics = plain.topics if rows is None else tuple(plain.topics[t] for t in rows)
+    numbers = numbered_clusters(topics, plain.attributes.get("clusters"))
+    if numbers and len(numbers[1]) < 2:
+        raise NoOverlapError(f"scores: the {len(topics)} topics are in one cluster; 2 clusters are needed")
+    return numbers
+
+
 def one_table(scores: AnyScores) -> tuple[Floats, tuple[Names, Names]]:
     """The (topic, system) scores of the only measure and assessor, and the labels of the two dimensions.
 
@@ -362,6 +388,27 @@ def known_mean(values: Floats, axis: int) -> Floats:
     count = known.sum(axis=axis)
     total = np.where(known, values, 0.0).sum(axis=axis)
     return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def by_cluster(scores: AnyScores, values: Floats, rows: Ints | None = None, *, sums: bool = False) -> Floats:
+    """(clusters, columns) of (topics, columns): values whose standard error is that of clusters of topics, or sums.
+
+    nan counts nowhere. Without clusters, the values are as they are. rows : the topics; default: all.
+    """
+    clusters = clusters_in(scores, rows)
+    if clusters is None:
+        return values
+    out = np.full((len(clusters[1]), values.shape[1]), np.nan)
+    for column, known in enumerate(~np.isnan(values.T)):
+        names, numbers = np.unique(clusters[0][known], return_inverse=True)
+        own = values[known, column]
+        if sums:
+            out[names, column] = np.bincount(numbers, own)
+        elif names.size > 1:
+            out[names, column] = of_clusters(
+                own[:, None, None], np.ones((own.size, 1), bool), numbers.astype(np.int32)
+            )[0].ravel()
+    return out
 
 
 def known_error(values: Floats, axis: int) -> Floats:

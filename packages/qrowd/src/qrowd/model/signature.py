@@ -66,6 +66,8 @@ def signature_of(
     evaluated = {**facts, **of_data, "topics": facts.get("topics")}  # methods are no assessors; `top` shows fewer runs
     sizes = ((noun, evaluated.get(name)) for noun, name in COUNTS.items())
     counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in sizes if n}
+    if of_topics := facts.get("clusters"):
+        counts |= {"topics": len(of_topics), "clusters": len(set(of_topics.values()))}
     conventions = facts.get("conventions") or getattr(asked.get("conventions"), "as_dict", dict)()
     others = {
         name: value

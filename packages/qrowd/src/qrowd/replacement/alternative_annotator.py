@@ -5,7 +5,7 @@ judgments. The model may replace the assessor if it is at least as close often e
 assessor's higher cost. Documents of one topic are correlated, so topics are the independent units here; in the paper
 documents are.
 
-The t-test is one-sided. Where topics are clusters, the standard error is that of leaving out one topic at a time, a
+The t-test is one-sided. Over topics, the standard error is that of leaving out one topic at a time, a
 transformation takes out the skewness that few topics leave, and the degrees of freedom are those of as many topics of
 equal size: Hall (1992), On the Removal of Skewness by Transformation. J. R. Statist. Soc. B 54(1); Carter, Schnepel &
 Steigerwald (2017), Asymptotic Behavior of a t-Test Robust to Cluster Heterogeneity. Rev. Econ. Stat. 99(4).
@@ -88,14 +88,14 @@ def topics_t(n: Floats, total: Floats, squares: Floats, limit: float) -> tuple[F
 
 
 Closeness = Literal["accuracy", "rmse"]
-Clusters = Literal["topics", "documents"]
+Independent = Literal["topics", "documents"]
 """What counts as independent of each other."""
 
 ROUNDING = 1e-12  # of the scale's maximum: larger differences of distances count
 PASSES = 0.5  # winning rate from which on the model passes
 MIN_ASSESSORS = 3
 MIN_DOCUMENTS = 30  # per assessor, as the paper asks
-MIN_TOPICS = 5  # per assessor where topics are clusters
+MIN_TOPICS = 5  # per assessor where topics are independent
 
 
 class TooFewError(ArgumentError):
@@ -111,7 +111,7 @@ class AnnotatorTest(Result):
     model_share : rho_l, share of them on which the model agrees with the others at least as well as the assessor.
     assessor_share : rho_h, the converse; ties count for both.
     difference : assessor_share - model_share, the mean of W_h - W_l; t, p : of the one-sided test that it is eps or
-        more, for `clusters`.
+        more, of what is `independent`.
     p_adjusted : p by Benjamini and Yekutieli over the assessors tested. replaceable : p_adjusted <= q.
     winning_rate : share of the assessors tested who are replaceable. passes : it is .5 or more.
     advantage_probability : mean of model_share, the probability that the model is at least as good as a random
@@ -136,7 +136,7 @@ class AnnotatorTest(Result):
     winning_rate: float
     advantage_probability: float
     closeness: Closeness
-    clusters: Clusters
+    independent: Independent
     eps: float
     q: float
     min_documents: int
@@ -172,7 +172,7 @@ def alternative_annotator_test(
     eps: float = 0.2,
     q: float = 0.05,
     closeness: Closeness | None = None,
-    clusters: Clusters = "topics",
+    independent: Independent = "topics",
     min_documents: int = MIN_DOCUMENTS,
     repeats: Repeats = "first",
     combine_scales: CombineScales = "auto",
@@ -192,11 +192,11 @@ def alternative_annotator_test(
     closeness : "accuracy", the share of the others who gave the same grade; "rmse", minus the root of the mean squared
         difference to the others. Accuracy by default for binary judgments, of which both say the same, and rmse for
         grades and fractions.
-    clusters : "topics": documents of one topic may be correlated, topics are independent (`topics_t`); "documents": all
-        documents are independent, as in the paper. Where a model fails on whole topics, the latter rejects far too
-        often, the more so the more documents a topic has.
-    min_documents : number of documents that an assessor needs to be tested, on at least five topics where these are the
-        clusters. The paper asks for 30 documents and three assessors.
+    independent : "topics": documents of one topic may be correlated, topics (or their clusters) are not (`topics_t`);
+        "documents": all documents are independent, as in the paper. Where a model fails on whole topics, the latter
+        rejects far too often, the more so the more documents a topic has.
+    min_documents : number of documents that an assessor needs to be tested, on at least five topics where these are
+        independent. The paper asks for 30 documents and three assessors.
     combine_scales : what becomes of unlike scales; "auto" counts relevant or not where closeness is "accuracy" or, by
         default, where somebody's judgments are binary, and else divides values by the maximum of their scale.
 
@@ -209,7 +209,7 @@ def alternative_annotator_test(
     ScaleError
         Magnitudes; "as-is" of scales that cannot be one, or of a binary model beside assessors who give grades.
     """
-    _check(eps, q, closeness, clusters, min_documents)
+    _check(eps, q, closeness, independent, min_documents)
     names = selected_assessors(judgments.assessors, model, assessors, "judgments")
     together = judgments.select(assessors={*names, model}.__contains__)
     if len(names) < MIN_ASSESSORS:
@@ -220,7 +220,7 @@ def alternative_annotator_test(
         together = with_scale_of_model(together, model)
     together = on_one_scale(together, combine_scales, unlike_in_test(together.scales, closeness))
     shared = _not_magnitude(together)
-    panel = together.panel(repeats=repeats)
+    panel = together.by_cluster().panel(repeats=repeats)
     numbers = [panel.assessors.index(who) for who in names]
     table = panel.values[:, numbers]
     topic = panel.pool.topic
@@ -231,12 +231,12 @@ def alternative_annotator_test(
             f"{model!r} judged no document that two of the assessors judged, so its distance to the others is unknown; "
             " check that topics and documents have the same names"
         )
-    tested = counts.enough(min_documents, clusters)
+    tested = counts.enough(min_documents, independent)
     untested = tuple(who for who, enough in zip(names, tested, strict=True) if not enough)
     if tested.sum() < MIN_ASSESSORS:
-        raise TooFewError(_too_little(counts, names, model, min_documents, clusters))
+        raise TooFewError(_too_little(counts, names, model, min_documents, independent))
     result = counts.only(tested)
-    t, p = result.t_test(eps, clusters)
+    t, p = result.t_test(eps, independent)
     p_adjusted = benjamini_yekutieli(p)
     replaceable = p_adjusted <= q
     return AnnotatorTest(
@@ -254,7 +254,7 @@ def alternative_annotator_test(
         float(replaceable.mean()),
         float(result.model_share.mean()),
         _kind(closeness, shared),
-        clusters,
+        independent,
         eps,
         q,
         min_documents,
@@ -301,9 +301,9 @@ class _Counts:
     def only(self, which: NDArray[np.bool_]) -> _Counts:
         return _Counts(self.n[which], self.model_wins[which], self.assessor_wins[which], self.squares[which])
 
-    def enough(self, min_documents: int, clusters: Clusters) -> NDArray[np.bool_]:
-        """(assessors,) whether there are enough documents, and enough topics where these are the clusters."""
-        topics = self.n_topics >= (MIN_TOPICS if clusters == "topics" else 1)
+    def enough(self, min_documents: int, independent: Independent) -> NDArray[np.bool_]:
+        """(assessors,) whether there are enough documents, and enough topics where these are independent."""
+        topics = self.n_topics >= (MIN_TOPICS if independent == "topics" else 1)
         return np.asarray((self.n_documents >= min_documents) & topics)
 
     @property
@@ -322,9 +322,9 @@ class _Counts:
     def assessor_share(self) -> Floats:
         return np.asarray(self.assessor_wins.sum(axis=1) / self.n_documents)
 
-    def t_test(self, eps: float, clusters: Clusters) -> tuple[Floats, Floats]:
+    def t_test(self, eps: float, independent: Independent) -> tuple[Floats, Floats]:
         """t and the one-sided p of mean(W_h - W_l) >= eps."""
-        test = topics_t if clusters == "topics" else documents_t
+        test = topics_t if independent == "topics" else documents_t
         return test(self.n, self.assessor_wins - self.model_wins, self.squares, eps)
 
 
@@ -408,14 +408,14 @@ def _check_as_is(judgments: Judgments, model: str) -> None:
         )
 
 
-def _check(eps: float, q: float, closeness: Closeness | None, clusters: Clusters, min_documents: int) -> None:
+def _check(eps: float, q: float, closeness: Closeness | None, independent: Independent, min_documents: int) -> None:
     if not 0 <= eps < 1:
         raise ArgumentError("a share from 0 to below 1 was expected (.2 experts, .15 skilled, .1 crowd)", "eps", eps)
     if not 0 < q < 1:
         raise ArgumentError("a false discovery rate between 0 and 1 was expected", "q", q)
     if closeness is not None:
         check_choice("closeness", closeness, Closeness)
-    check_choice("clusters", clusters, Clusters)
+    check_choice("independent", independent, Independent)
     if min_documents < 2:
         raise ArgumentError("a t-test needs at least 2 documents", "min_documents", min_documents)
 
@@ -425,15 +425,17 @@ def _too_few(assessors: tuple[str, ...]) -> str:
     return f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}; add judgments of more"
 
 
-def _too_little(counts: _Counts, assessors: tuple[str, ...], model: str, min_documents: int, clusters: Clusters) -> str:
+def _too_little(
+    counts: _Counts, assessors: tuple[str, ...], model: str, min_documents: int, independent: Independent
+) -> str:
     """Which assessors lack documents or topics, and what to do."""
     documents = counts.n_documents >= min_documents
     if documents.sum() >= MIN_ASSESSORS:
         most = ", ".join(f"{name} {n}" for name, n in list(zip(assessors, counts.n_topics.tolist(), strict=True))[:8])
         return (
-            f"{int(counts.enough(min_documents, clusters).sum())} of {len(assessors)} assessors have {MIN_TOPICS} "
-            f"topics that {model!r} and another assessor judged too ({most}), the fewest that can be clusters; judge "
-            "more topics, or treat documents as independent with clusters='documents' (--clusters documents), which "
+            f"{int(counts.enough(min_documents, independent).sum())} of {len(assessors)} assessors have {MIN_TOPICS} "
+            f"topics that {model!r} and another assessor judged too ({most}), the fewest for a test over topics; judge "
+            "more topics, or treat documents as independent (--independent documents), which "
             "rejects too often where a model fails on whole topics"
         )
     most = ", ".join(f"{name} {n:,}" for name, n in list(zip(assessors, counts.n_documents.tolist(), strict=True))[:8])

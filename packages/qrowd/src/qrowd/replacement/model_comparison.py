@@ -27,7 +27,7 @@ from qrowd.model.scores import Scores, known_mean
 from qrowd.replacement.alternative_annotator import (
     AnnotatorTest,
     Closeness,
-    Clusters,
+    Independent,
     TooFewError,
     alternative_annotator_test,
     with_scale_of_model,
@@ -167,7 +167,7 @@ def compare_model(
     measure: object = "nDCG@10",
     eps: float = 0.2,
     closeness: Closeness | None = None,
-    clusters: Clusters = "topics",
+    independent: Independent = "topics",
     combine_scales: CombineScales = "auto",
     conventions: Conventions = CONVENTIONS,
 ) -> ModelComparison:
@@ -176,8 +176,8 @@ def compare_model(
     Without enough assessors or documents for the test, everything else is computed.
 
     runs : for rankings of systems by `measure`; with groups also for the bias towards each group of systems, as of
-    `assessor_bias`. eps, closeness, clusters, combine_scales : of `alternative_annotator_test`. conventions : of scores
-    and repeated judgments.
+    `assessor_bias`. eps, closeness, independent, combine_scales : of `alternative_annotator_test`. conventions : of
+    scores and repeated judgments.
 
     Raises
     ------
@@ -201,7 +201,13 @@ def compare_model(
     test, reason = None, ""
     try:
         test = alternative_annotator_test(
-            own, model, eps=eps, closeness=closeness, clusters=clusters, combine_scales=combine_scales, repeats=repeats
+            own,
+            model,
+            eps=eps,
+            closeness=closeness,
+            independent=independent,
+            combine_scales=combine_scales,
+            repeats=repeats,
         )
     except TooFewError as error:
         reason = str(error)

@@ -59,6 +59,9 @@ def agree(
     tables = [] if by_topic is None else [_alpha_table(by_topic)]
     tables += [] if pairs is None else [_pair_table(pairs)]
     notes = (scale, *_notes(alpha, pairs is not None))
+    if judgments.clusters and alpha.resample == "topics":
+        sampled = f"{alpha.n_topics} clusters of {count(len(judgments.topics), 'topic')} are resampled, not the topics"
+        notes = (*notes, Note("clusters", sampled))
     without = ("kappa",) if pairs is None else ()
     return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame, not_computed=without)
 

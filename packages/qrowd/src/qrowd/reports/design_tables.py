@@ -198,7 +198,7 @@ def plan(
         raise ArgumentError("a number above 0 was expected", "difference", difference)
     if budget is not None and topic_cost == judgment_cost == 0:
         raise ArgumentError("give the cost of a topic, of a judgment, or both", "budget", budget)
-    costs = Costs(budget, topic_cost, judgment_cost, pool_size(judgments))
+    costs = Costs(budget, topic_cost, judgment_cost, pool_size(judgments.by_cluster()))
     scores = evaluate(runs, judgments, [parse(measure)], conventions=conventions, progress=progress)
     components = variance_components(scores)
     present = components.n_topics, max(1, round(components.n_assessors))
@@ -319,15 +319,15 @@ def _detectable(components: VarianceComponents, study: DesignStudy, power: float
 
 def _sentence(plan: Plan) -> str:
     """What the budget buys, how good the present design is, what the two systems need, and what helps more."""
-    components, best = plan.components, plan.best
+    components, best, noun = plan.components, plan.best, plan.components.sampled
     present = components.n_topics, max(1, round(components.n_assessors))
     text = (
-        f"now, {_design(*present, components.design)} rank systems with generalizability "
+        f"now, {_design(*present, components.design, noun)} rank systems with generalizability "
         f"{number(components.generalizability(), 3)}{_detecting(plan, *present)}"
     )
     if best is not None:
         text = (
-            f"{_money(best.budget)} is best spent on {_design(best.n_topics, best.n_assessors, best.design)} "
+            f"{_money(best.budget)} is best spent on {_design(best.n_topics, best.n_assessors, best.design, noun)} "
             f"({_money(best.cost)}): that would rank systems with generalizability {number(best.generalizability, 3)}"
             f"{_detecting(plan, best.n_topics, best.n_assessors)}; {text}"
         )
@@ -352,18 +352,18 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
     if pair.size > 0:
         aim = f"To detect a true difference of {pair.size:.3g} between them with probability {power:g}"
         if pair.n_topics is None and pair.cheapest is None:
-            yield f"{aim}, {MAX_TOPICS:,} topics and {MAX_ASSESSORS} assessors are too few"
+            yield f"{aim}, {MAX_TOPICS:,} {one.sampled}s and {MAX_ASSESSORS} assessors are too few"
         elif pair.n_topics is None and pair.cheapest is not None:
-            too_few = f"with {_assessors(one)}, {MAX_TOPICS:,} topics are too few"
-            yield f"{aim}, judge {_design(*pair.cheapest, 'crossed')}: {too_few}"
+            too_few = f"with {_assessors(one)}, {MAX_TOPICS:,} {one.sampled}s are too few"
+            yield f"{aim}, judge {_design(*pair.cheapest, 'crossed', one.sampled)}: {too_few}"
         elif pair.n_topics is not None:
-            topics = count(pair.n_topics, "topic")
+            topics = count(pair.n_topics, one.sampled)
             more = pair.n_topics - one.n_topics
             verb = f"judge {{}}, {more:,} more than now" if more > 0 else "{} are enough"
             yield f"{aim}, {verb.format(f'{topics} with {_assessors(one)}')}"
     if pair.equal is not None:
         single = "" if pair.n_topics else ", though no such step is enough by itself"
-        yield from (f"{sentence_case(advice)}{single}" for advice in filter(None, [advice_of(pair.equal)]))
+        yield from (f"{sentence_case(advice)}{single}" for advice in filter(None, [advice_of(pair.equal, one.sampled)]))
 
 
 def _assessors(one: Difference) -> str:
@@ -377,9 +377,9 @@ def _money(value: float) -> str:
     return f"{value:,.2f}".removesuffix(".00")
 
 
-def _design(n_topics: int, n_assessors: int, design: str) -> str:
+def _design(n_topics: int, n_assessors: int, design: str, noun: str) -> str:
     """18 topics with the same 5 assessors; 43 topics with 2 assessors each."""
-    topics = count(n_topics, "topic")
+    topics = count(n_topics, noun)
     if n_assessors == 1:
         return f"{topics} with one assessor {'for all' if design == 'crossed' else 'each'}"
     same = f"the same {n_assessors} assessors" if design == "crossed" else f"{n_assessors} assessors each"
@@ -391,8 +391,11 @@ def _notes(plan: Plan) -> Iterator[Note]:
     best = plan.best
     costs = plan.costs
     crossed = components.design == "crossed"
-    assessors = "assessors are the same in all topics" if crossed else "each topic has assessors of its own"
+    noun = components.sampled
+    assessors = f"assessors are the same in all {noun}s" if crossed else f"each {noun} has assessors of its own"
     yield Note("design", f"{components.design}, {assessors}; {components.handling}")
+    if noun != "topic":
+        yield Note("topic", f"in the tables and costs it is a {noun} of topics, of the sizes that they have now")
     if components.negative:
         yield Note("negative", f"estimated below 0 and set to 0: {', '.join(components.negative)}")
     yield Note(

@@ -68,8 +68,9 @@ def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:
         facts.append(f"{count(first.n_left_out, 'cell')} without a score of both systems left out")
     yield Note(
         "intervals",
-        f"{percent(first.confidence)}, over {first.n_topics} topics and {count(first.n_assessors, 'assessor')} "
-        f"({first.design}); {'; '.join(facts)}; the method topics treats the assessors as the only possible ones",
+        f"{percent(first.confidence)}, over {count(first.n_topics, first.sampled)} and "
+        f"{count(first.n_assessors, 'assessor')} ({first.design}); {'; '.join(facts)}; the method topics treats the "
+        "assessors as the only possible ones",
     )
     yield Note(
         "P(ahead again)",
@@ -132,7 +133,7 @@ def versions_table(measure: str, versions: VersionChange) -> Table:
 def advice(one: Difference) -> str:
     """More topics or one more assessor, at equal cost; empty where the answer is clear, or where nothing is known."""
     equal = topics_or_assessor(one)
-    return "" if equal is None else advice_of(equal)
+    return "" if equal is None else advice_of(equal, one.sampled)
 
 
 def topics_or_assessor(one: Difference, **costs: float) -> EqualCost | None:
@@ -149,14 +150,14 @@ def topics_or_assessor(one: Difference, **costs: float) -> EqualCost | None:
     )
 
 
-def advice_of(equal: EqualCost) -> str:
-    """In words; empty where an assessor costs less than half a topic."""
+def advice_of(equal: EqualCost, noun: str = "topic") -> str:
+    """In words; empty where an assessor costs less than half a topic. noun : what is counted as topics."""
     n = round(equal.topics)
     if n == 0:
         return ""
     about = "" if abs(equal.topics - n) < 1e-9 else "about "
-    topics = f"judging {about}{count(n, 'more topic')}"
-    assessor = "one more assessor for all topics"
+    topics = f"judging {about}{count(n, f'more {noun}')}"
+    assessor = f"one more assessor for all {noun}s"
     if equal.answer == "assessor":
         return f"{assessor} costs as much as {topics} and helps at least as much"
     cost = f"{topics} costs as much as {assessor}"

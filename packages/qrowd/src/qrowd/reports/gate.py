@@ -81,8 +81,7 @@ class Gate:
                 holds_by.append(measure)
         outcome = OUTCOMES[self.sign][bool(holds_by)].format(self.condition)
         values = ", ".join(parts[measure] for measure in holds_by or parts)
-        over = (
-            f"{percent(one.confidence)} intervals, {count(one.n_topics, 'topic')}, {count(one.n_assessors, 'assessor')}"
-        )
+        n = f"{count(one.n_topics, one.sampled)}, {count(one.n_assessors, 'assessor')}"
+        over = f"{percent(one.confidence)} intervals, {n}"
         sentence = f"{outcome}; {self.first} minus {self.second} is {values} ({over})."
         return replace(self, holds_by=tuple(holds_by), sentence=sentence)

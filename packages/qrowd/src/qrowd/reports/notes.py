@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from qrowd.errors import MeasureError, NoOverlapError
 from qrowd.evaluation import measure
 from qrowd.model.inferred_scales import alike
 from qrowd.model.one_scale import Combined
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Scores, clusters_in
 from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
 MANY_HOLES, ERRORS = 0.7, "10 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
+FEW_CLUSTERS = 10  # below which intervals err most in simulations (docs/comparison.md)
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 
 
@@ -26,6 +28,7 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
     Scores that went through arithmetic have lost their attributes: only what is missing can be said of them.
     """
     yield from _holes(scores)
+    yield from _clusters(scores)
     about = scores.attributes
     if "conventions" not in about:
         return
@@ -61,6 +64,29 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
 def documents_down_to(cutoff: int | None) -> str:
     """The retrieved documents that a measure with this cut-off looks at."""
     return "all" if cutoff is None else "the first" if cutoff == 1 else f"the first {cutoff}"
+
+
+def _clusters(scores: Scores) -> Iterator[Note]:
+    """How many clusters stand for topics, and what they change, by the first measure."""
+    first = scores.sel(measure=scores.measures[0])
+    try:
+        sizes = clusters_in(first, np.flatnonzero(first.known.any(axis=(0, 1))))
+        panels = [] if sizes is None else [panel_of(first), panel_of(replace(first, attributes={}))]
+    except NoOverlapError as error:
+        panels, sizes = [], None
+        if scores.attributes.get("clusters"):
+            yield Note("clusters", f"no interval and no test: {error}")
+    if sizes is None:
+        return
+    n = np.bincount(sizes[0])
+    by_cluster, by_topic = (panel.centred_squares(topics=True).variance()[0].sum() for panel in panels)
+    effect = f"; design effect {by_cluster / by_topic:.2f}: variance of differences of systems, by that of topics"
+    few = f"; {n.size} are few, and intervals may be too narrow" if n.size < FEW_CLUSTERS else ""
+    yield Note(
+        "clusters",
+        f"{n.size} clusters of {n.sum()} topics ({n.min()} to {n.max()} topics each) are the sample of intervals and "
+        f"tests, not the topics{effect if by_topic > 0 else ''}{few}",
+    )
 
 
 _REPEATS = {"first": "the first counts", "last": "the last counts", "mean": "their mean counts"}

@@ -26,7 +26,7 @@ from qrowd.replacement.alternative_annotator import (
     PASSES,
     AnnotatorTest,
     Closeness,
-    Clusters,
+    Independent,
     unlike_in_test,
     with_scale_of_model,
 )
@@ -38,7 +38,7 @@ from qrowd.reports.phrases import MODEL_NAME, count, interval, is_or_are, listed
 from qrowd.reports.scale_notes import scale_rules, scales_note, thresholds
 from qrowd.reports.table import Column, frame_table
 
-CLUSTERS = {
+INDEPENDENT = {
     "topics": "documents of one topic may be alike",
     "documents": "all count as independent, as in the paper; p is too small where a model fails on whole topics",
 }
@@ -158,7 +158,7 @@ def replacement_report(
     measure: str = "nDCG@10",
     eps: float = 0.2,
     closeness: Closeness | None = None,
-    clusters: Clusters = "topics",
+    independent: Independent = "topics",
     combine_scales: CombineScales = "auto",
     rel: float | None = None,
     conventions: Conventions = Conventions(),
@@ -185,8 +185,13 @@ def replacement_report(
     rules_of_test = {unlike_in_test(panel.scales, closeness) for panel in panels if not alike(panel.scales)}
     if len(names) > 1 and combine_scales == "auto" and "relevant" in rules_of_test:
         combine_scales = "relevant"
-    options: dict[str, Any] = {"runs": runs, "groups": groups, "measure": measure, "eps": eps, "clusters": clusters}
-    options |= {"closeness": closeness, "combine_scales": combine_scales, "conventions": conventions}
+    options: dict[str, Any] = {"runs": runs, "groups": groups, "measure": measure, "eps": eps}
+    options |= {
+        "independent": independent,
+        "closeness": closeness,
+        "combine_scales": combine_scales,
+        "conventions": conventions,
+    }
     comparisons = [compare_model(panel, model, **options) for panel, model in zip(panels, names, strict=True)]
     scales: dict[str, Scale] = {}
     for panel in map(conventions.graded, panels):
@@ -392,17 +397,17 @@ def _test_notes(test: AnnotatorTest) -> Iterator[Note]:
         f"alternative annotator test; eps {test.eps:g}; false discovery rate {test.q:g} (Benjamini-Yekutieli, p is "
         f"adjusted); the model passes from a winning rate of {PASSES:.2f}; replaceable: no means not shown",
     )
-    yield Note("clusters", f"{test.clusters}, {CLUSTERS[test.clusters]}")
+    yield Note("independent", f"{test.independent}, {INDEPENDENT[test.independent]}")
     yield Note("closeness", f"{test.closeness}, {CLOSENESS[test.closeness]}; ties count for model and assessor")
     least = int(test.n_topics.min())
-    if test.clusters == "topics" and least < FEW_TOPICS:
+    if test.independent == "topics" and least < FEW_TOPICS:
         yield Note(
             "few topics",
             f"some assessor is tested on {least}; below {FEW_TOPICS}, and where a model fails on a few topics, up to "
             "11 % of assessors were replaced wrongly at p <= .05 in simulations (study annotator-test)",
         )
     if test.untested:
-        topics = f", or than {MIN_TOPICS} topics," if test.clusters == "topics" else ""
+        topics = f", or than {MIN_TOPICS} topics," if test.independent == "topics" else ""
         shared = f"fewer than {test.min_documents} documents{topics} shared with the model and another assessor"
         yield Note("not tested", f"{listed(test.untested, 8)}; {shared}")
 
