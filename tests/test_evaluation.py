@@ -373,7 +373,10 @@ def test_unit_grades_of_magnitudes_or_of_a_panel_are_refused():
         evaluate(runs_of(s="a"), judged(ann="a:1").panel(), "DCG", conventions=Conventions(grades="rescaled"))
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=[definition.name for definition in DEFINITIONS])
+OF_RANKINGS = [definition for definition in DEFINITIONS if not definition.of_units]
+
+
+@pytest.mark.parametrize("definition", OF_RANKINGS, ids=[definition.name for definition in OF_RANKINGS])
 def test_magnitudes_are_scored_or_refused_in_one_line_naming_measure_assessor_and_way_out(definition):
     text = f"{definition.name}@5" if definition.cutoff == "required" else definition.name
     parameters = {parameter.name for parameter in definition.parameters}

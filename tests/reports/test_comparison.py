@@ -165,6 +165,7 @@ def test_the_file_holds_every_number(scores):
     content = json.loads(render(document, "x.json"))
     assert set(content) == {
         "sentence", "notes", "signature", "choices", "conventions", "systems", "may_be_best", "assessors", "pair",
+        "versions",
         "intervals", "kinship", "fail_if",
     }  # fmt: skip
     assert [row["measure"] for row in content["systems"]] == ["nDCG@10"] * 12 + ["AP"] * 12

@@ -38,8 +38,10 @@ def citations(texts: Iterable[str]) -> str:
     entries = [next(iter(references()))]
     for text in texts:
         for word in text.split():
-            name = re.split(r"[(@]", word)[0].lower()
-            found = [one for one, words in references().items() if any(fnmatch(name, key.lower()) for key in words)]
+            name = re.split(r"[(@]", word)[0]
+            exact = [one for one, words in references().items() if name in words]  # Mean is a measure, mean a method
+            alike = (one for one, words in references().items() if any(fnmatch(name.lower(), k.lower()) for k in words))
+            found = exact or list(alike)
             if not found and " | " not in text:
                 raise ArgumentError(f"{word}: nothing of this name can be cited; qrowd cite lists what can be")
             entries += found
