@@ -118,7 +118,7 @@ class Look:
         kinds = kinds_of_elements(tab.content())
         for scheme, width, options in LOOKS:
             tab.set_viewport_size({"width": width, "height": 900})
-            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            tab.emulate_media(color_scheme=scheme)
             new = kinds - self.seen if options is RULES else coloured(kinds) - coloured(self.seen)
             if self.every or (len(new) >= self.enough and width > 1000):
                 assert axe_faults(tab, options) == [], (name, scheme, width)

@@ -50,7 +50,7 @@ def test_axe_finds_nothing_on_any_page_light_or_dark(browser: Browser, site: Gal
         tab.goto(f"{site.base}/{name}")
         for scheme, options in LOOKS.items():
             if name in {"light": light, "dark": dark}[scheme]:
-                tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                tab.emulate_media(color_scheme=scheme)
                 faults[name, scheme] = axe_faults(tab, options)
     context.close()
     assert not {look: broken for look, broken in faults.items() if broken}

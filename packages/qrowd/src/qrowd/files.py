@@ -230,14 +230,16 @@ def read_answers(path: PathLike) -> Judgments | Preferences:
     return read_judgments(path)
 
 
-def table_kinds(paths: Paths, columns: Collection[str]) -> set[str]:
-    """What each of the files holds that is a table; "" for those that are none. columns : roles that are named."""
-    kinds: set[str] = set()
-    for _, path in given_files(paths):
-        text = b"" if is_data_set(path) or path.name == "-" else read_bytes(path)
-        is_one = text and tables.is_table(text, shown(path))
-        kinds.add(tables.table_kind(text, shown(path), columns) if is_one else "")
-    return kinds
+def hold_answers(paths: Paths, columns: Collection[str]) -> bool:
+    """Whether every file is a table of answers; the first that is none decides. columns : roles that are named."""
+    return all(_holds_answers(path, columns) for _, path in given_files(paths))
+
+
+def _holds_answers(path: Path, columns: Collection[str]) -> bool:
+    if is_data_set(path) or path.name == "-":
+        return False
+    text, name = read_bytes(path), shown(path)
+    return tables.is_table(text, name) and tables.table_kind(text, name, columns) == "answers"
 
 
 def read_columns(path: PathLike) -> dict[str, Sequence[object]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -126,15 +126,14 @@ def columns_named(texts: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
 
 def table_settings(data: object, kind: Kind) -> dict[str, Any]:
     """The options for tables of a data class, as the function that reads this kind takes them."""
-    from qrowd.model.headers import COLUMNS
+    from qrowd.model.headers import roles_in
 
     columns = columns_named(getattr(data, "columns", None))
     if (clusters := getattr(data, "clusters", None)) and not is_pattern_or_file(clusters):
         columns["cluster"] = (clusters,)
-    own = {*COLUMNS[kind], *(() if kind == "preferences" else COLUMNS["answers"])}
     names = ("labels", "identical_rows") if kind == "judgments" else ()
     settings = {name: getattr(data, name) for name in ("incomplete_rows", *names) if hasattr(data, name)}
-    return {"columns": {role: named for role, named in columns.items() if role in own}, **settings}
+    return {"columns": {role: named for role, named in columns.items() if role in roles_in(kind)}, **settings}
 
 
 def is_pattern_or_file(clusters: str) -> bool:
@@ -156,11 +155,11 @@ def in_clusters(data: T, clusters: str | None) -> T:
 
 def hold_answers(paths: list[str], data: object) -> bool:
     """Whether each of these files is a table of answers; what cannot be read is told where it is read."""
+    from qrowd import files
     from qrowd.errors import FileError
-    from qrowd.files import table_kinds
 
     try:
-        return table_kinds(paths, columns_named(getattr(data, "columns", None))) == {"answers"}
+        return files.hold_answers(paths, columns_named(getattr(data, "columns", None)))
     except FileError:
         return False
 
@@ -217,7 +216,8 @@ class Runs:
 
     def read(self, data: object) -> model.Runs | None:
         """The runs, None where there are none. data : judgments or preferences, with their options for tables."""
-        return self.read_needed(data) if self.of(data) else None
+        paths = self.of(data)
+        return replace(self, runs=paths).read_needed(data) if paths else None
 
     def read_needed(self, data: object) -> model.Runs:
         """The runs, which a command cannot do without."""

@@ -225,7 +225,7 @@ def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, 
         raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
     if paths:
         both = reading.hold_answers(paths, data)
-        runs = runs if both else replace(runs, runs=paths[1:])
+        runs = replace(runs, runs=paths if both else paths[1:])
         data = replace(data, judgments=paths if both else paths[:1])
     return replace(runs, runs=runs.needed(data)), data
 

@@ -65,7 +65,9 @@ def plot(
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
     needs = plot_named(name).needs
-    if "runs" in needs and not runs.of(data):
+    if "runs" in needs:
+        runs = options.Runs(runs.of(data), runs.system)
+    if "runs" in needs and not runs.runs:
         raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
     with progress("computing") as advance:
         judgments = data.read()

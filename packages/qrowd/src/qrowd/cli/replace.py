@@ -57,7 +57,8 @@ def replace(
     from qrowd.reports.replacement import replacement_report
 
     data = options.judgments_by_position(files, data)
-    groups = systems_by_group(group or [], runs.of(data))
+    runs = options.Runs(runs.of(data), runs.system)
+    groups = systems_by_group(group or [], runs.runs)
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
     result = replacement_report(

@@ -10,7 +10,7 @@ from qrowd.errors import MeasureError
 from qrowd.kernels import gains as kernels
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.measure_kinds import ByGain, Scored, TopicView
-from qrowd.measures.topic_views import Part
+from qrowd.measures.topic_views import Gains, Part
 from qrowd.model.alignment import PooledLists
 from qrowd.model.labels import first_of
 from qrowd.model.measure import Measure, Parameter, Value, number
@@ -61,19 +61,18 @@ class Mean(ByGain):
         return part.gains(TopicView.judged).totals
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        lists = part.lists
-        weight = _weights(measure, lists)
-        total = np.empty_like(out)
-        for sums, gains, by in (
-            (out, self.gains_of(measure, part), weight),
-            (total, part.gains(TopicView.judged), np.maximum(weight, 0.0)),
-        ):
-            kernels.weighted_sums(
-                lists.starts, lists.ends(None), lists.row, by * gains.unit, gains.in_units, begin, sums
-            )
-        columns = slice(begin, begin + part.n_assessors)
-        weights = np.where(total[:, columns] > 0, total[:, columns], np.nan)
-        np.divide(out[:, columns], weights, out=out[:, columns])
+        weight = _weights(measure, part.lists)
+        total = np.empty((out.shape[0], part.n_assessors))
+        _add_up(part, weight, self.gains_of(measure, part), begin, out)
+        _add_up(part, np.maximum(weight, 0.0), part.gains(TopicView.judged), 0, total)
+        own = out[:, begin : begin + part.n_assessors]
+        np.divide(own, np.where(total > 0, total, np.nan), out=own)
+
+
+def _add_up(part: Part, weight: Floats, gains: Gains, begin: int, out: Floats) -> None:
+    """Write the weighted sums of gains of each list into out (lists, assessors), from column `begin` on."""
+    lists = part.lists
+    kernels.weighted_sums(lists.starts, lists.starts[1:], lists.row, weight * gains.unit, gains.in_units, begin, out)
 
 
 def _weights(measure: Measure, lists: PooledLists) -> Floats:

@@ -376,7 +376,7 @@ class _Rows:
         return labels_in(column.take(places), name, np.array(self.rows)[places], self.mistakes)
 
     def joined(self, names: Sequence[str]) -> Encoded:
-        """The labels of several columns as one, with strokes between them."""
+        """The labels of several columns as one, with slashes between them."""
         codes, labels = self.labels(names[0])
         for name in names[1:]:
             more, words = self.labels(name)

@@ -91,6 +91,11 @@ Names = Mapping[str, str | Sequence[str]]
 """{role: header}, or several headers of which a table has one."""
 
 
+def roles_in(kind: Kind) -> frozenset[str]:
+    """The roles that a caller may name for a table that is read as this; one of judgments or runs may hold answers."""
+    return frozenset({*COLUMNS[kind], *(() if kind == "preferences" else ANSWER_COLUMNS)})
+
+
 def header_key(header: str) -> str:
     """A header without what does not count in it.
 

@@ -280,7 +280,9 @@ def numbered_clusters(
     topics: tuple[str, ...], clusters: Mapping[str, str] | None
 ) -> tuple[Codes, tuple[str, ...]] | None:
     """(topics,) numbers of clusters, and their names; None where every topic is a cluster of its own."""
-    codes, names = factorize((clusters or {}).get(topic, topic) for topic in topics)
+    if not clusters:
+        return None
+    codes, names = factorize(clusters.get(topic, topic) for topic in topics)
     return None if len(names) == len(topics) else (codes, names)
 
 

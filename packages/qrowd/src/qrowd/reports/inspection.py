@@ -19,7 +19,7 @@ from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
 from qrowd.leaderboard_files import leaderboard_format
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.headers import COLUMNS, likely_columns
+from qrowd.model.headers import Kind, likely_columns, roles_in
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
@@ -56,10 +56,9 @@ class Settings:
     incomplete_rows: IncompleteRows = "refuse"
     identical_rows: IdenticalRows = "keep"
 
-    def of_tables(self, kind: Content) -> dict[str, Any]:
+    def of_tables(self, kind: Kind) -> dict[str, Any]:
         """The arguments for tables."""
-        own = {*COLUMNS[kind], *(() if kind == "preferences" else COLUMNS["answers"])}
-        columns = {role: headers for role, headers in self.columns.items() if role in own}
+        columns = {role: headers for role, headers in self.columns.items() if role in roles_in(kind)}
         settings: dict[str, Any] = {"columns": columns, "incomplete_rows": self.incomplete_rows}
         of_judgments = {"labels": self.labels, "identical_rows": self.identical_rows}
         return settings | of_judgments if kind == "judgments" else settings
@@ -226,8 +225,7 @@ def _read(item: tuple[str, Path], *, settings: Settings) -> list[File]:
             return [special]
         if tables.is_table(text, written):
             outline = tables.outline_of(text, written, settings.columns)
-            found: Any = outline.kind
-            kinds: tuple[Content, ...] = ("judgments", "runs") if found == "answers" else (found,)
+            kinds: tuple[Any, ...] = ("judgments", "runs") if outline.kind == "answers" else (outline.kind,)
             content = kinds[0]
             roles = [header if header == role else f"{role}: {header}" for role, header in outline.role_of.items()]
             how = f"{outline.format}, columns {', '.join(roles)}"
@@ -246,7 +244,7 @@ def _read(item: tuple[str, Path], *, settings: Settings) -> list[File]:
         return [File(name, path, content, mistakes=(str(error),))]
 
 
-def _of_table(kind: Content, text: bytes, written: str, name: str, settings: Settings) -> Any:
+def _of_table(kind: Any, text: bytes, written: str, name: str, settings: Settings) -> Any:
     whole, *_, noun = KINDS[kind]
     return tables.from_table(whole, text, written, **{noun: name}, **settings.of_tables(kind))
 

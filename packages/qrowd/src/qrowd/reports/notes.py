@@ -68,14 +68,15 @@ def documents_down_to(cutoff: int | None) -> str:
 
 def _clusters(scores: Scores) -> Iterator[Note]:
     """How many clusters stand for topics, and what they change, by the first measure."""
+    if not scores.attributes.get("clusters"):
+        return
     first = scores.sel(measure=scores.measures[0])
     try:
         sizes = clusters_in(first, np.flatnonzero(first.known.any(axis=(0, 1))))
         panels = [] if sizes is None else [panel_of(first), panel_of(replace(first, attributes={}))]
     except NoOverlapError as error:
-        panels, sizes = [], None
-        if scores.attributes.get("clusters"):
-            yield Note("clusters", f"no interval and no test: {error}")
+        yield Note("clusters", f"no interval and no test: {error}")
+        return
     if sizes is None:
         return
     n = np.bincount(sizes[0])
