@@ -48,7 +48,7 @@ def label(topic: int, kind: str, number: int) -> str:
     return f"t{topic}{kind}{number}"
 
 
-def gold_plan(protocol: str, *, topics: int = 4, redundancy: int = 40, **gold: Any) -> Plan:
+def gold_plan(protocol: str, *, topics: int = 2, redundancy: int = 40, **gold: Any) -> Plan:
     """Topics with 20 documents each, and 24 gold questions whose labels say what is right: grade = number % 4."""
     rows, documents = [], []
     for t in range(topics):
@@ -198,7 +198,7 @@ def test_an_archive_whose_gold_does_not_fit_is_refused(store: Store, tmp_path, k
 
 
 def test_nobody_gets_the_same_gold_question_twice(store: Store):
-    judged(store, gold_plan("grades", every=2), people=1, steps=160)
+    judged(store, gold_plan("grades", topics=4, every=2), people=1, steps=160)
     rows = store.read(lambda c: c.execute(select(gold_answer)).all())
     asked = store.read(lambda c: [(one["assessor"], one["document"]) for one in _gold_lines(c)])
     assert len(rows) == len(asked) > 60

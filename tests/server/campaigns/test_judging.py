@@ -73,7 +73,7 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     assert store.read(tables) == found
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "grades", "together"])
+@pytest.mark.parametrize("kind", ["magnitude", "together"])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))

@@ -284,7 +284,14 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("status", FAILURES)
+@pytest.mark.parametrize(
+    "status",
+    [
+        "refused",
+        "unparsable",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("cut_off", "out_of_scale", "error")),
+    ],
+)
 def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_path, status):
     created(local, small_plan("grades", k=4, topics=1, redundancy=1))
     done = ask_in_campaign(local, "pilot", Asked(lambda _: FAILURES[status]).model, record=tmp_path / "r").models[0]
@@ -484,7 +491,9 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("kind", SPOILT)
+@pytest.mark.parametrize(
+    "kind", ["late", "failed", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("malformed", "page"))]
+)
 def test_an_answer_that_never_comes_gives_its_unit_back_and_the_model_goes_on(local, tmp_path, monkeypatch, kind):
     created(local, small_plan("preference", topics=2, redundancy=1))
     monkeypatch.setattr("qrowd.judge.running.FIRST_WAIT", 0)

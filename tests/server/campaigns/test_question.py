@@ -39,7 +39,7 @@ def few_simulations(monkeypatch):
     monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
 
 
-FAR_APART = make_world(topics=10, documents=20, noises=(0.2, 5.0))  # decided after few answers
+FAR_APART = make_world(topics=12, documents=8, noises=(0.2, 5.0))  # decided after few answers
 
 
 class Live:
@@ -105,7 +105,7 @@ def assert_same_statement(first, second):
 
 
 def test_people_decide_a_question_and_qrowd_next_states_the_same_from_the_exports(store, tmp_path):
-    live = Live(store, tmp_path / "f", world=FAR_APART, people=10)
+    live = Live(store, tmp_path / "f", world=make_world(topics=10, documents=20, noises=(0.2, 5.0)), people=10)
     live.until_decided()
     assert live.row.status == "decided"
     (decision,) = live.log("decided")

@@ -332,6 +332,21 @@ def test_honest_people_are_excluded_no_more_often_than_the_risk_and_guessing_is_
     assert found >= 0.98 * n_people
 
 
+@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize("risk", [0.05, 0.1])
+def test_the_sequential_test_has_the_risk_that_the_entry_test_leaves(risk: float, first: int):
+    rng, said = np.random.default_rng(2), set()
+    test = entry_test(first, 0.8, risk)
+    for share in (0.25, 0.5, 0.6, 0.7) * 4:
+        answers = [GoldAnswer(bool(rng.random() < share), 0.25, (str(i % 4),), i < first) for i in range(30)]
+        for n in range(5, 31):
+            enough = evidence(answers[:n], 0.8) >= log(1 / (risk - test.risk))
+            found = is_below(answers[:n], min_answers=5, accuracy=0.8, risk=risk, first=first)
+            assert found == (enough or test.is_failed(answers[:n]))
+            said.add(found)
+    assert said == {False, True}
+
+
 def test_fewer_answers_than_the_least_exclude_nobody():
     wrong = answers_of(*[(False, 0.25)] * 6)
     assert not is_below(wrong[:4], min_answers=5, accuracy=0.9, risk=0.5)
