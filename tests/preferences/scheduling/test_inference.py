@@ -65,7 +65,7 @@ def test_nothing_is_known_but_what_was_said_and_no_bad_document_is_asked_about(s
 
 
 @settings(max_examples=8)
-@given(XX)
+@given(states(least=2), st.sampled_from(["any", "unseen", "none"]), orders, orders)
 def test_no_end_lies_outside_the_bounds(state, later_bad, first, second):
     rankings, possible = [first, second[:3]], ends(state, later_bad)
     for weight in ("none", "lower"):
