@@ -107,7 +107,39 @@ def _ragelo(i):
     return {"qid": "q", "did": f"d{i}", "evaluator_name": "e", "answer": {"score": i, "reasoning": "r"}}
 
 
+def _nuggets(i):
+    units = [{"text": "n", "importance": "vital", "assignment": "support"}, {"text": "m", "importance": "okay"}]
+    return {"qid": f"q{i}", "run_id": "a", "nuggets": units}
+
+
+def _support(i):
+    sentence = {"sentenceID": 0, "text": "t", "citations": [{"citationID": 0, "reference": "d", "support": "2"}]}
+    return {"topic_id": f"q{i}", "run_id": "a", "sentences": [sentence, {"text": "u", "citations": []}]}
+
+
+def _rubric(i):
+    return {"qid": f"q{i}", "run_id": "a", "criteria": [{"text": "c", "weight": -1, "verdict": "satisfied"}]}
+
+
+def _rating(i):
+    return {"topic_id": f"q{i}", "run_id": "a", "username": "ann", "rating": "So-so", "comment": "c"}
+
+
+EVALUATIONS = {
+    "models": [],
+    "metrics": [{"name": "m", "values": [{"value": "yes", "numeric_value": 1}]}],
+    "tasks": [],
+    "evaluations": [
+        {"task_id": f"q{i}", "model_id": "a", "annotations": {"m": {"ann": {"value": "yes", "duration": 1.5}}}}
+        for i in range(3)
+    ],
+}
 EXPORTS = {
+    "nuggets.jsonl": "\n".join(json.dumps(_nuggets(i)) for i in range(3)).encode(),
+    "support.jsonl": "\n".join(json.dumps(_support(i)) for i in range(3)).encode(),
+    "rubric.jsonl": "\n".join(json.dumps(_rubric(i)) for i in range(3)).encode(),
+    "ratings.jsonl": "\n".join(json.dumps(_rating(i)) for i in range(3)).encode(),
+    "evaluations.json": json.dumps(EVALUATIONS).encode(),
     "label_studio.json": json.dumps([_label_studio(i) for i in range(3)]).encode(),
     "argilla.json": json.dumps([_argilla(i) for i in range(3)]).encode(),
     "argilla_flat.jsonl": "\n".join(json.dumps(_argilla_flat(i)) for i in range(3)).encode(),

@@ -168,7 +168,8 @@ def test_files_may_be_given_in_the_order_of_trec_eval_and_ir_measures(qrowd, tmp
         ),
     ],
 )
-def test_files_that_are_given_in_another_way_are_refused_with_the_way(qrowd, arguments, message):
+def test_files_that_are_given_in_another_way_are_refused_with_the_way(qrowd, tmp_path, arguments, message):
+    (tmp_path / "ann.qrels").write_text("q 0 d 1\n")
     outcome = qrowd("evaluate", *arguments)
     assert outcome.status == 2
     assert outcome.err.startswith(f"qrowd: {message}")

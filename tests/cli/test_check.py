@@ -19,7 +19,7 @@ from qrowd.comparison import power
 from qrowd.sequential.design import FORMAT
 
 GOLDEN = Path(__file__).with_name("check_of_the_panel.txt")
-ANSWERS = "answers are judged, no documents: write a table with the header topic,document,assessor,value"
+ANSWERS = "what was judged is nested or has other names: write a table with the header topic,system,assessor,value"
 DOCUMENTS = "give qrels, or a table with the header topic,document,assessor,value"
 
 
@@ -29,22 +29,6 @@ def lines_of(rows):
 
 # Minimal files in the documented formats of other tools: name, content, what is said of it.
 OTHERS = {
-    "inspectorraget.json": (
-        json.dumps({"models": [{"model_id": "a"}], "metrics": [{"name": "faithfulness"}], "tasks": []}),
-        f"looks like evaluations of answers, of InspectorRAGet; not read, since {ANSWERS}",
-    ),
-    "support.jsonl": (
-        lines_of([{"topic_id": "1", "run_id": "a", "sentences": [{"citations": [{"reference": "d", "support": 2}]}]}]),
-        f"looks like support of citations, as of RAGDoll; not read, since {ANSWERS}",
-    ),
-    "nuggets.jsonl": (
-        lines_of([{"qid": "1", "run_id": "a", "nuggets": [{"text": "n", "assignment": "support"}]}]),
-        f"looks like nuggets assigned to answers, of nuggetizer; not read, since {ANSWERS}",
-    ),
-    "annotations.jsonl": (
-        lines_of([{"topic_id": "1", "run_id": "a", "username": "ann", "rating": "Perfect"}]),
-        f"looks like ratings of answers, of autojudge-annotate; not read, since {ANSWERS}",
-    ),
     "arena.csv": (
         "question_id,model_a,model_b,winner,judge\n1,x,y,model_a,ann\n1,x,y,tie,bob\n",
         "looks like battles of systems, as in an arena; not read, since no documents are compared: write a table with "
@@ -77,7 +61,7 @@ OTHERS = {
     ),
     "ratings.csv": (
         "topic,system,assessor,faithfulness\n1,a,ann,3\n",
-        "looks like ratings of systems by assessors; not read, since no document is named: write a file for each",
+        "looks like ratings of answers by assessors; not read, since no column is called value: name it",
     ),
     "next.json": (
         json.dumps({"format": FORMAT, "question": "a > b", "documents": [["t", "d"]]}),

@@ -1,4 +1,4 @@
-"""Exports of other tools as tables: of annotation tools, of models that judge, and of TREC RAG.
+"""Exports of other tools as tables: of annotation tools, of models that judge, of judged answers, and of TREC RAG.
 
 A tool is recognised by the first record of the file. A file may name its reader: `argilla:export.json`.
 """
@@ -9,6 +9,7 @@ import re
 from os.path import exists
 
 from qrowd.readers.annotation_tools import ARGILLA, LABEL_STUDIO
+from qrowd.readers.answers import AUTOJUDGE_ANNOTATE, INSPECTOR_RAGET, NUGGETIZER, RUBRICS, SUPPORT_OF_CITATIONS
 from qrowd.readers.model_judges import RAGELO, TREC_RAG, UMBRELA
 from qrowd.readers.tool_exports import Reader, first_record
 
@@ -18,6 +19,11 @@ READERS: dict[str, Reader] = {
     "ragelo": RAGELO,
     "trec-rag": TREC_RAG,
     "umbrela": UMBRELA,
+    "nuggetizer": NUGGETIZER,
+    "support": SUPPORT_OF_CITATIONS,
+    "rubrics": RUBRICS,
+    "inspector-raget": INSPECTOR_RAGET,
+    "autojudge-annotate": AUTOJUDGE_ANNOTATE,
 }
 
 

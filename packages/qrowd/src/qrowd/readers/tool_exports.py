@@ -68,20 +68,24 @@ class Reader:
     """How the exports of a tool are read.
 
     recognises : whether a file with this first record is one of the tool.
-    rows : the rows of a record: none where it is something else than an answer, an empty one where the answer failed.
+    rows : the rows of a record: none where it is something else than an answer, an empty one where the answer failed,
+        None for what is passed over.
     nothing : what to say where there is no row.
     records : the records of a file.
     doubtful : whether a row may be no answer; doubt : why.
     named_by_file : a single assessor is called as the file.
+    noun : what failed; passed_over : what None stands for.
     """
 
     recognises: Callable[[Record], bool]
-    rows: Callable[[Record], Iterable[Record]]
+    rows: Callable[[Record], Iterable[Record | None]]
     nothing: str
     records: Callable[[bytes, str], Sequence[Record]] = records
     doubtful: Callable[[Record], bool] = lambda row: False
     doubt: str = ""
     named_by_file: bool = False
+    noun: str = "record"
+    passed_over: str = ""
 
     def read(self, text: bytes, name: str) -> Export:
         """The rows of a file as columns.
@@ -93,7 +97,8 @@ class Reader:
         FileError
             A record that cannot be read; no row.
         """
-        everything = list(self._rows(text, name))
+        all_rows = list(self._rows(text, name))
+        everything = [row for row in all_rows if row is not None]
         answers = [row for row in everything if row and "preferred" not in row]
         compared = [row for row in everything if "preferred" in row]
         rows = answers or [row for row in compared if row["preferred"] is not None]
@@ -101,7 +106,8 @@ class Reader:
             raise FileError(name, self.nothing)
         left_out = len(compared) if answers else len(compared) - len(rows)
         counts = (
-            (len(everything) - len(answers) - len(compared), "record", "had no answer and made no judgment"),
+            (len(everything) - len(answers) - len(compared), self.noun, "had no answer and made no judgment"),
+            (len(all_rows) - len(everything), "row", f"passed over: {self.passed_over}"),
             (left_out if answers else 0, "comparison", "of two documents passed over"),
             (0 if answers else left_out, "tie", "left out, which say no preference"),
             (sum(map(self.doubtful, rows)), "judgment", self.doubt),
@@ -112,7 +118,7 @@ class Reader:
             del columns["assessor"]
         return Export(columns, [f"{n:,} {noun}{'' if n == 1 else 's'} {what}" for n, noun, what in counts if n])
 
-    def _rows(self, text: bytes, name: str) -> Iterator[Record]:
+    def _rows(self, text: bytes, name: str) -> Iterator[Record | None]:
         for number, record in enumerate(self.records(text, name), start=1):
             try:
                 yield from self.rows(record)
