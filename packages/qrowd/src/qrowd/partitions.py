@@ -325,15 +325,10 @@ def write_partitioned(
     survey = _Survey(n_parts, np.zeros(n_parts, np.int64), np.zeros(n_parts, np.int64))
     try:
         temporary.mkdir(parents=True)
+        retrieved = [runs] if isinstance(runs, Runs) else runs
+        _write(arrow, temporary, "runs", survey.batches_of_runs(arrow, retrieved), n_parts)
         pieces = [judgments] if isinstance(judgments, Judgments) else judgments
         _write(arrow, temporary, "judgments", survey.batches_of_judgments(arrow, pieces), n_parts)
-        _write(
-            arrow,
-            temporary,
-            "runs",
-            survey.batches_of_runs(arrow, [runs] if isinstance(runs, Runs) else runs),
-            n_parts,
-        )
         (temporary / SURVEY).write_text(survey_text(survey.collection(target, scales)), "utf-8")
         temporary.rename(target)
     except OSError as error:
@@ -380,6 +375,8 @@ class _Survey:
     def batches_of_runs(self, arrow: Any, pieces: Iterable[Runs]) -> Iterator[Any]:
         """Batches of rows, with the part of each."""
         for piece in pieces:
+            if piece.criterion is not None:
+                raise ArgumentError("answers are not cut into parts; evaluate their files whole, without processes")
             self.systems |= dict.fromkeys(piece.systems)
             self.run_topics |= dict.fromkeys(piece.topics)
             self.run_notes |= dict.fromkeys(piece.notes)

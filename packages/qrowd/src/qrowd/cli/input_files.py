@@ -227,7 +227,8 @@ class Runs:
         paths = self.needed(data)
         with progress("reading runs") as advance:
             runs = files.read_runs(paths, system=self.system, progress=advance, **table_settings(data, "runs"))
-        show_notes(runs.notes)
+        if paths != getattr(data, "judgments", None):  # whose notes are the same
+            show_notes(runs.notes)
         return runs
 
     def needed(self, data: object) -> list[str]:

@@ -148,7 +148,7 @@ class Alignment:
     lists : the pooled documents of every list.
     missing : (topics, systems) bool, the system has no list for the topic.
     n_unjudged_topics : topics of the runs that nobody judged; they count for nothing.
-    n_tied_lists, n_lists : among the lists of judged topics.
+    n_tied_lists, n_lists : among the lists of judged topics; units of answers are in no order, so none are tied.
     """
 
     pool: Pool
@@ -271,7 +271,7 @@ def align(runs: Runs, pool: Pool, score_dtype: ScoreDtype = "float64") -> Alignm
         lists,
         missing,
         n_unjudged_topics=len(runs.topics) - int((number >= 0).sum()),
-        n_tied_lists=int(ties.sum()),
+        n_tied_lists=int(ties.sum()) if runs.criterion is None else 0,
         n_lists=int((~missing).sum()),
         _rankings=rankings,
         _number=number,

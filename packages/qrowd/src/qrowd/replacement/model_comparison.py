@@ -17,6 +17,7 @@ from qrowd.comparison.system_ranking import ranks
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
+from qrowd.kernels.two_way import fitted
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats
@@ -300,6 +301,7 @@ def _best(by_model: Floats, by_assessor: Floats, systems: tuple[str, ...]) -> tu
     if n_systems < 2:
         return "", 0
     shared = ~np.isnan(by_model) & ~np.isnan(by_assessor)
-    names = np.array(systems)[shared[shared.any(axis=1)].all(axis=0)].tolist()
+    fit = fitted(np.where(shared, by_model, np.nan)[None, shared.any(axis=1)])[0]
+    names = np.array(systems)[~np.isnan(fit.mean(axis=0))].tolist()
     best = int(model_means.argmax())
     return names[best], int(ranks(assessor_means)[best])
