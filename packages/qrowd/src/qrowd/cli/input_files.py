@@ -154,14 +154,10 @@ def in_clusters(data: T, clusters: str | None) -> T:
 
 
 def hold_answers(paths: list[str], data: object) -> bool:
-    """Whether each of these files is a table of answers; what cannot be read is told where it is read."""
+    """Whether each of these files is a table of answers."""
     from qrowd import files
-    from qrowd.errors import FileError
 
-    try:
-        return files.hold_answers(paths, columns_named(getattr(data, "columns", None)))
-    except FileError:
-        return False
+    return files.hold_answers(paths, columns_named(getattr(data, "columns", None)))
 
 
 def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
