@@ -9,11 +9,11 @@ import pytest
 
 import qrowd as library
 from qrowd.magnitude import normalise
-from qrowd.magnitude.level_ratios import level_ratios
 from qrowd.reports.plots.style import drawn
 from qrowd.simulation import simulate_magnitudes, simulate_pool, simulate_runs
 from qrowd_papers.magnitude.distribution import distribution
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
+from qrowd_papers.magnitude.level_ratios import level_ratios
 from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_sample_size
 from simulated import write_files
 

@@ -4,8 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.preferences.scheduling import Systems, order_documents, rank_coefficients
-from qrowd_papers.preferences.grades import gains_of_answers, graded_until_settled, grades_needed
+from qrowd.preferences.scheduling import Systems
+from qrowd_papers.preferences.grades import (
+    gains_of_answers,
+    graded_until_settled,
+    grades_needed,
+    order_documents,
+    rank_coefficients,
+)
 from qrowd_papers.preferences.replays import Answers, simulate_topic
 
 

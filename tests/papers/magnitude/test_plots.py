@@ -14,12 +14,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.image import imread
 
 from qrowd.magnitude import check_documents, gain_profile, level_tests, normalise
-from qrowd.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd.reports.plots.style import RULES, styled
 from qrowd.simulation import MagnitudeCrowd, simulate_magnitudes, simulate_pool
 from qrowd_papers.magnitude import plots
 from qrowd_papers.magnitude.distribution import distribution
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
+from qrowd_papers.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd_papers.magnitude.order_agreement import order_agreement
 from qrowd_papers.magnitude.unit_counts import unit_widths
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from oracles import magnitude as oracle
 from qrowd.errors import ArgumentError
 from qrowd.magnitude import check_documents, gain_profile, level_tests, normalise
-from qrowd.magnitude.level_ratios import FIGURE_15, LevelPair, level_ratios
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd_papers.magnitude.level_ratios import FIGURE_15, LevelPair, level_ratios
 from qrowd_papers.magnitude.selection import select_units_by_agreement
 from qrowd_papers.magnitude.unit_counts import unit_widths
 

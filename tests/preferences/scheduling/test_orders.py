@@ -68,10 +68,9 @@ def test_every_order_but_the_tournament_ends_with_the_complete_order(name, answe
 def test_sorts_ask_no_more_than_n_log_n(answers, seed):
     answers = answers.without_bad()
     n = answers.n_documents
-    asked = {by: replay(by, answers, rng=seed).n_judged for by in ("merge", "insertion", "heap")}
+    asked = {by: replay(by, answers, rng=seed).n_judged for by in ("merge", "insertion")}
     assert asked["merge"] <= n * ceil(log2(n)) - 2 ** ceil(log2(n)) + 1 <= ceil(n * log2(n))
     assert asked["insertion"] <= sum(ceil(log2(i)) for i in range(2, n + 1)) <= ceil(n * log2(n))
-    assert asked["heap"] <= 2 * n * log2(n)
     assert min(asked.values()) >= n - 1
 
 

@@ -18,7 +18,6 @@ from qrowd.aggregation import Aggregate, geometric_mean, mean, median
 from qrowd.errors import ArgumentError, NoOverlapError, QrowdError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats
-from qrowd.magnitude.level_ratios import LevelRatios, level_ratios
 from qrowd.magnitude.normalisation import Scheme
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
@@ -26,6 +25,7 @@ from qrowd.model.runs import Runs
 from qrowd.reports.magnitude_tables import Magnitudes
 from qrowd_papers.magnitude.distribution import Distribution, distribution
 from qrowd_papers.magnitude.geometric_sd import GeometricSD, geometric_sd
+from qrowd_papers.magnitude.level_ratios import LevelRatios, level_ratios
 from qrowd_papers.magnitude.merged_runs import merged_runs
 from qrowd_papers.magnitude.order_agreement import OrderAgreement, order_agreement
 from qrowd_papers.magnitude.selection import select_units_by_agreement

@@ -14,7 +14,6 @@ import numpy as np
 from qrowd.aggregation import median
 from qrowd.kernels.arrays import Floats
 from qrowd.magnitude import LevelTests
-from qrowd.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.judgments import Judgments
 from qrowd.reports.plots.style import GREY, PALETTE, Figure
@@ -23,6 +22,7 @@ from qrowd_papers.magnitude import figures_of_files, plots
 from qrowd_papers.magnitude.analysis import MEASURES, MagnitudeAnalysis
 from qrowd_papers.magnitude.distribution import Distribution, distribution
 from qrowd_papers.magnitude.figures_of_files import long_frame
+from qrowd_papers.magnitude.level_ratios import FIGURE_15, level_ratios
 from qrowd_papers.magnitude.order_agreement import OrderAgreement, order_agreement
 from qrowd_papers.magnitude.study import (
     LEVELS,

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
     from qrowd.magnitude import GainProfile, LevelTests
-    from qrowd.magnitude.level_ratios import LevelRatios
     from qrowd_papers.magnitude.distribution import Distribution
     from qrowd_papers.magnitude.geometric_sd import GeometricSD
+    from qrowd_papers.magnitude.level_ratios import LevelRatios
     from qrowd_papers.magnitude.order_agreement import OrderAgreement
     from qrowd_papers.magnitude.unit_counts import UnitWidths
 

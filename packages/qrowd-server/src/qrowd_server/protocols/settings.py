@@ -21,7 +21,7 @@ Reason = Literal["required", "optional", "none"]
 Sharing = Literal["own", "shared"]
 PreferenceMeasure = Literal["wpref", "ppref"]
 PairOrder = Literal[  # and the names of `qrowd.preferences.scheduling.ORDERS`
-    "keep-preferred", "all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top"
+    "keep-preferred", "all", "kept", "random", "merge", "insertion", "utility", "settled", "printed", "top"
 ]
 
 TopicShown = Literal["full", "folded"]

@@ -2,7 +2,7 @@
 
     judgments in units ---> normalise             one scale for all; then aggregate, then evaluate
     with check documents -> unit_checks
-    with gold ------------> level_tests, gain_profile, level_ratios
+    with gold ------------> level_tests, gain_profile
     before judging -------> assessors_needed, assessors_needed_for_ratio, units_needed
 
 Maddalena, Mizzaro, Scholer, Turpin (2017), On Crowdsourcing Relevance Magnitudes for Information Retrieval Evaluation.
@@ -11,17 +11,13 @@ ACM TOIS 35(3). The other analyses of the paper: `qrowd study magnitude`, of qro
 
 from qrowd.magnitude.checks import UnitChecks, check_documents, unit_checks
 from qrowd.magnitude.gain_profiles import GainProfile, gain_profile
-from qrowd.magnitude.level_ratios import FIGURE_15, LevelPair, LevelRatios, level_ratios
 from qrowd.magnitude.levels import LevelTests, level_tests
 from qrowd.magnitude.normalisation import normalise, normalise_magnitudes
 from qrowd.magnitude.planning import assessors_needed, assessors_needed_for_ratio, units_needed
 from qrowd.magnitude.units import Units, units_of
 
 __all__ = [
-    "FIGURE_15",
     "GainProfile",
-    "LevelPair",
-    "LevelRatios",
     "LevelTests",
     "UnitChecks",
     "Units",
@@ -29,7 +25,6 @@ __all__ = [
     "assessors_needed_for_ratio",
     "check_documents",
     "gain_profile",
-    "level_ratios",
     "level_tests",
     "normalise",
     "normalise_magnitudes",

@@ -4,15 +4,11 @@ State, Systems : the judgments of a topic and what they imply, and the rankings 
 expected_utility : what a judgment of each pair is expected to tell.
 Order, make_order : which pair is judged next.
 difference_bounds, may_stop : what no later judgment can change.
-grade_bounds, order_documents : the same for grades.
 """
 
 from qrowd.preferences.scheduling.bounds import (
     difference_bounds,
-    grade_bounds,
     may_stop,
-    order_documents,
-    rank_coefficients,
 )
 from qrowd.preferences.scheduling.orders import ORDERS, Order, make_order
 from qrowd.preferences.scheduling.state import State
@@ -25,9 +21,6 @@ __all__ = [
     "Systems",
     "difference_bounds",
     "expected_utility",
-    "grade_bounds",
     "make_order",
     "may_stop",
-    "order_documents",
-    "rank_coefficients",
 ]

@@ -1,12 +1,11 @@
-"""May we stop? What is certain about the difference of systems, whatever is still to be judged or graded.
+"""May we stop? What is certain about the difference of systems, whatever is still to be judged.
 
 Carterette, Bennett, Chickering & Dumais (2008), Here or There: Preference Judgments for Relevance. ECIR, section 5.3.
-For grades: Carterette, Allan & Sitaraman (2006), Minimal Test Collections for Retrieval Evaluation. SIGIR, 268-275.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from qrowd.kernels.arrays import Bools, Floats, Ints
 from qrowd.model.chance import Chance, Rng
 from qrowd.model.result import Result
 from qrowd.preferences.scheduling.state import DROPPED, FIRST, SECOND, LaterBad, State
-from qrowd.preferences.scheduling.utility import Systems, summed_differences
+from qrowd.preferences.scheduling.utility import Systems
 
 EQUAL = 1e-9  # differences up to this are none: sums of weights differ by rounding
 N_COMPLETIONS = 400  # sampled where proof is not asked for
@@ -321,83 +320,3 @@ def _all_settled(state: State, systems: Systems, later_bad: LaterBad) -> bool:
     suspects = np.stack(np.triu_indices(systems.n, k=1))
     closest = np.argsort(np.abs(middle[suspects[0]] - middle[suspects[1]]), kind="stable")
     return not any(np.isnan(Bounds(*pairs.bounds(e, f)).sign).any() for e, f in _blocks(pairs, suspects[:, closest]))
-
-
-def rank_coefficients(systems: Systems, discounts: Floats) -> Floats:
-    """(systems, documents) what one unit of gain of each document adds to each system's score.
-
-    discounts : by rank, from rank 1; ranks beyond weigh nothing. Of `systems` only the ranks count.
-
-    >>> rank_coefficients(Systems.of([[0, 1], [2]], 3), np.array([1.0, 0.5])).tolist()
-    [[1.0, 0.5, 0.0], [0.0, 0.0, 1.0]]
-    """
-    weights = np.append(np.asarray(discounts, np.float64), 0.0)
-    ranked = systems.ranks < systems.limits[:, None]
-    return np.where(ranked, weights[np.minimum(systems.ranks - 1, weights.size - 1)], 0.0)
-
-
-def grade_bounds(gains: Floats, coefficients: Floats, *, lowest: float = 0.0, highest: float = 1.0) -> Bounds:
-    """Exact bounds on the difference of every two systems under a measure that is linear in gains.
-
-        E_e - E_f = sum over documents of (c_e - c_f) gain
-
-    gains : (documents,) of what was judged, nan where it was not. A measure that divides this by a number all systems
-        share (nDCG, by the ideal) has the same sign.
-    coefficients : (systems, documents) what one unit of gain of each document adds to each system's score; 0 where a
-        system does not rank it.
-    lowest, highest : gains that an unjudged document may turn out to have; 0 and 1 for binary judgments.
-
-    Source: Carterette, Allan & Sitaraman (2006), Minimal Test Collections for Retrieval Evaluation. SIGIR, 268-275.
-
-    >>> bounds = grade_bounds(np.array([1, np.nan]), np.array([[1, 0.5], [0, 0.8]]))
-    >>> print(f"{bounds.low[0, 1]:.1f} to {bounds.high[0, 1]:.1f}")
-    0.7 to 1.0
-    """
-    values, weights = _checked(gains, coefficients)
-    if not lowest <= highest or (values[~np.isnan(values)] < lowest).any() or (values > highest).any():
-        raise ArgumentError(f"lowest={lowest:g}, highest={highest:g}: every gain must lie between them")
-    left = np.isnan(values)
-    gap = weights[:, None, :] - weights[None, :, :]
-    certain = gap[..., ~left] @ values[~left]
-    one, two = gap[..., left] * lowest, gap[..., left] * highest
-    return Bounds(certain + np.minimum(one, two).sum(axis=-1), certain + np.maximum(one, two).sum(axis=-1))
-
-
-def grade_utility(coefficients: Floats) -> Floats:
-    """(documents,) how much of all bounds' width a grade takes away, per unit of gain, whatever was judged before.
-
-        U(d) = sum over pairs of systems e, f of |c_e(d) - c_f(d)|
-
-    coefficients : as in `grade_bounds`.
-
-    >>> grade_utility(np.array([[1, 0.5, 0.4], [0, 0.8, 0.4]])).round(1).tolist()
-    [1.0, 0.3, 0.0]
-    """
-    weights = np.asarray(coefficients, np.float64)
-    _, weights = _checked(np.zeros(weights.shape[-1]), weights)
-    return summed_differences(weights.T)
-
-
-def order_documents(coefficients: Floats, sequence: Sequence[int] | None = None) -> Ints:
-    """(documents,) their numbers, those of the greatest `grade_utility` first.
-
-    sequence : all documents; of those with equal utility, the first along it. None: as they are numbered.
-
-    >>> order_documents(np.array([[1, 0.5, 0.4], [0, 0.8, 0.4]]), [2, 1, 0]).tolist()
-    [0, 1, 2]
-    """
-    utility = grade_utility(coefficients)
-    numbers = np.arange(utility.size) if sequence is None else np.asarray(sequence, np.int64)
-    if not np.array_equal(np.sort(numbers), np.arange(utility.size)):
-        raise ArgumentError(f"sequence: give each of the {utility.size} documents once, as numbers from 0")
-    return np.asarray(numbers[np.argsort(-utility[numbers].round(12), kind="stable")])
-
-
-def _checked(gains: Floats, coefficients: Floats) -> tuple[Floats, Floats]:
-    values = np.asarray(gains, np.float64)
-    weights = np.asarray(coefficients, np.float64)
-    if values.ndim != 1 or weights.ndim != 2 or weights.shape[1] != values.size or weights.shape[0] < 2:
-        raise ArgumentError(
-            f"coefficients: expected 2 or more systems x {values.size} documents, found shape {weights.shape}"
-        )
-    return values, weights

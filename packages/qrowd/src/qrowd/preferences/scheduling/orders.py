@@ -21,7 +21,7 @@ from qrowd.model.chance import Chance, Rng, seed_of
 from qrowd.preferences.scheduling.state import Pair, State
 from qrowd.preferences.scheduling.utility import ESTIMATES, Estimate, Systems, Utility, expected_utility
 
-ORDERS = ("all", "kept", "random", "merge", "insertion", "heap", "utility", "settled", "printed", "top")
+ORDERS = ("all", "kept", "random", "merge", "insertion", "utility", "settled", "printed", "top")
 
 
 class Order(ABC):
@@ -97,7 +97,7 @@ class Sort(Order):
     """Comparisons of a sort, which chains answer as far as they can. What it ends with is a complete order.
 
     by : "merge", at most n ceil(log2 n) - 2^ceil(log2 n) + 1 questions; "insertion" by bisection, at most
-        ceil(log2 2) + ... + ceil(log2 n); "heap", up to about twice as many, but the best documents come first.
+        ceil(log2 2) + ... + ceil(log2 n).
     sequence : documents as the sort finds them; the nearer to their true order, the fewer questions.
 
     Contradictions and circles do not stop a sort; pairs they leave open are asked after it.
@@ -179,28 +179,7 @@ def _insertion_sort(row: list[int], known: Known) -> None:
         placed.insert(low, new)
 
 
-def _heap_sort(row: list[int], known: Known) -> None:
-    """Take the best document off first."""
-    size = len(row)
-    start = len(row) // 2 - 1
-    while size > 1:
-        place = start
-        if start >= 0:
-            start -= 1
-        else:
-            size -= 1
-            row[0], row[size] = row[size], row[0]
-            place = 0
-        while (child := 2 * place + 1) < size:
-            if child + 1 < size and not _is_before(known, row[child], row[child + 1]):
-                child += 1
-            if _is_before(known, row[place], row[child]):
-                break
-            row[place], row[child] = row[child], row[place]
-            place = child
-
-
-_SORTS = {"merge": _merge_sort, "insertion": _insertion_sort, "heap": _heap_sort}
+_SORTS = {"merge": _merge_sort, "insertion": _insertion_sort}
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,8 +317,8 @@ def make_order(
 ) -> Order:
     """An order by its name, along a random sequence of the documents.
 
-    "all": every pair in turn; "kept": the preferred document stays; "random": any open pair; "merge", "insertion",
-    "heap": sorts; "utility", "settled", "printed": what tells most about the systems, by the utilities "change",
+    "all": every pair in turn; "kept": the preferred document stays; "random": any open pair; "merge", "insertion":
+    sorts; "utility", "settled", "printed": what tells most about the systems, by the utilities "change",
     "settled" and "printed" of `expected_utility`; "top": the tournament for the best k.
 
     probability : what the utilities take for P(a > b): "half", "odds" (`from_known`) or "regression"
@@ -350,10 +329,10 @@ def make_order(
     sequence = chance.stream("sequence").permutation(n_documents).tolist()
     if name in ("utility", "settled", "printed"):
         if systems is None:
-            raise ArgumentError(f"order {name!r} needs systems to compare; {', '.join(ORDERS[:6])} do without")
+            raise ArgumentError(f"order {name!r} needs systems to compare; {', '.join(ORDERS[:5])} do without")
         kind: Utility = "change" if name == "utility" else "settled" if name == "settled" else "printed"
         return ByUtility(systems, kind, ESTIMATES[probability], sequence)
-    if name in ("merge", "insertion", "heap"):
+    if name in _SORTS:
         return Sort(name, sequence)
     if name == "top":
         return Tournament(k, rng=chance.stream("tournament"))

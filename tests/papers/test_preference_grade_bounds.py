@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError
-from qrowd.preferences.scheduling import grade_bounds, order_documents
-from qrowd.preferences.scheduling.bounds import grade_utility
+from qrowd_papers.preferences.grades import grade_bounds, grade_utility, order_documents
 
 GAINS = st.lists(st.sampled_from([np.nan, 0.0, 1.0, 2.0]), min_size=1, max_size=5)
 
