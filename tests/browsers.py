@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -48,11 +49,25 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, without a window. It keeps an event loop running, so it does not outlive the tests that want it."""
+@pytest.fixture(scope="session")
+def running() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """Chromium, started once, and the event loop that is running in this thread for as long as it is."""
     with chromium() as started:
-        yield started
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield started, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture(scope="module")
+def browser(running: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """Chromium, without a window. Its event loop is out of the way of modules that do not want it."""
+    started, loop = running
+    asyncio._set_running_loop(loop)
+    yield started
+    for context in started.contexts:
+        context.close()
+    asyncio._set_running_loop(None)
 
 
 def by_tags(*tags: str) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: each core has a process of tests already
 
-from browsers import browser
+from browsers import browser, running
 from stores import address, emptied, empty, opened, postgres, store
 
-__all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "store"]  # fixtures
+__all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "running", "store"]  # fixtures
 
 
 def declare(distribution: str, folder: Path) -> None:

@@ -13,6 +13,7 @@ python webserver.py serve SERVING       serves until it is killed, and does what
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import html
 import json
@@ -25,8 +26,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -108,7 +110,7 @@ class Browser:
         if self.cookies:
             sent["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         scope = scope_of(method, parts.path, parts.query, sent, self.address)
-        answer = asyncio.run(ask(self.app, scope, body))
+        answer = finished(ask(self.app, scope, body))
         for key, value in answer.headers if keep else ():
             if key == "set-cookie":
                 name, _, rest = value.partition("=")
@@ -127,6 +129,17 @@ def scope_of(method: str, path: str, query: str, headers: Mapping[str, str], add
         "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
         "client": (address, 1), "server": ("127.0.0.1", 80), "state": {},
     }  # fmt: skip
+
+
+RUNNER = asyncio.Runner()  # a new event loop with threads of its own takes as long as an answer
+atexit.register(RUNNER.close)
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """What it returns. The main thread has one event loop for all of them."""
+    if threading.current_thread() is not threading.main_thread():
+        return asyncio.run(work)
+    return RUNNER.run(work, context=copy_context())
 
 
 async def ask(app: Any, scope: Any, body: bytes) -> Answer:
