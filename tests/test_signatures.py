@@ -59,6 +59,7 @@ OTHER_SENSE = {  # (name, where): why this spelling stands here
     ("ties", "dawid_skene"): "ties between grades, not between scores",
     ("ties", "majority_vote"): "ties between grades, not between scores",
     ("ties", "bradley_terry"): "preferences for neither document",
+    ("ties", "system_worths"): "battles that neither system won",
     ("n", "Judgments.slots"): "the number of slots",
     ("threshold", "assessor_profiles"): "the z from which an assessor is marked, no grade",
 }

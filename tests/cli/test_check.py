@@ -29,11 +29,6 @@ def lines_of(rows):
 
 # Minimal files in the documented formats of other tools: name, content, what is said of it.
 OTHERS = {
-    "arena.csv": (
-        "question_id,model_a,model_b,winner,judge\n1,x,y,model_a,ann\n1,x,y,tie,bob\n",
-        "looks like battles of systems, as in an arena; not read, since no documents are compared: write a table with "
-        "the header topic,a,b,preferred,assessor, where a, b and preferred name answers",
-    ),
     "promptfoo.json": (
         json.dumps({"evalId": "e", "results": {"version": 3, "results": []}, "config": {}}),
         f"looks like results of promptfoo; not read, since {ANSWERS}",
@@ -149,6 +144,18 @@ def test_runs_and_judgments_answer_all_usual_questions(qrowd, asked, folder):
     assert f"a difference of {size} by nDCG@10 would be detected with probability 0.8" in words_of(out)
     assert commands == ["compare", "agree", "assessors", "disagreements", "plan", "next", "replace", "aggregate"]
     assert "not:" not in out
+
+
+def test_battles_can_be_ranked_over_topics(asked, tmp_path):
+    rows = [f"{t},{a},{b},{won},ann" for t, a, b, won in (
+        (1, "x", "y", "model_a"), (1, "y", "x", "tie"), (2, "x", "y", "model_b"), (2, "y", "x", "model_a"),
+    )]  # fmt: skip
+    (tmp_path / "arena.csv").write_text("\n".join(["question_id,model_a,model_b,winner,judge", *rows, ""]))
+    out, commands = asked("arena.csv")
+    assert "preferences: 1 assessor, 2 topics, 2 documents, 5 rows, from arena.csv" in words_of(out)
+    assert commands == ["prefer agree", "prefer bradley-terry"]
+    line = "qrowd prefer bradley-terry --preferences arena.csv --across-topics"
+    assert f"Which system wins, whoever judges? {line}" in words_of(out)
 
 
 def test_judgments_alone_say_what_needs_runs(asked, folder):

@@ -1,11 +1,30 @@
 """`qrowd prefer` and `qrowd study preferences`."""
 
 import json
+from math import nan
 
 import pandas as pd
 import pytest
 
+import qrowd as library
 import qrowd_papers.preferences.study as study
+from qrowd.comparison import rank_intervals
+from qrowd.preferences import pairwise_preferences, system_worths
+
+
+def _battles():
+    """Three systems of rising worth, and one that loses everything, by two judges who see first what they like less."""
+    lines = ["topic,model_a,model_b,winner,judge"]
+    for t in range(12):
+        for who in ("ann", "gpt"):
+            for a, b in (("low", "high"), ("mid", "low"), ("high", "mid")):
+                better, worse = sorted((a, b), key=("low", "mid", "high").index, reverse=True)
+                won = (better, better, better, worse, "tie", "both bad")[(t + len(who + a)) % 6]
+                lines.append(f"t{t},{a},{b},{won},{who}")
+    return "\n".join([*lines, "t1,low,last,low,ann", ""])
+
+
+BATTLES = _battles()
 
 
 @pytest.fixture
@@ -108,12 +127,33 @@ def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_pa
         (("evaluate", "--runs", "RUNS", "--preferences", "GOLD"), "gold.qrels, line "),
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("prefer", "agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
-        (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"), "'--resample': 'topics'"),
+        (
+            ("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"),
+            "topics: choose",
+        ),
+        (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "all"), "'--resample': 'all'"),
+        (
+            ("prefer", "bradley-terry", "--preferences", "BATTLES", "--across-topics", "--position"),
+            "--across-topics goes",
+        ),
+        (("prefer", "bradley-terry", "--preferences", "WRONG", "--across-topics"), "wrong.csv, line 3: the preferred"),
+        (("prefer", "bradley-terry", "--preferences", "EMPTY", "--across-topics"), "empty.csv, line 2: preferred is"),
+        (("prefer", "bradley-terry", "--preferences", "ONE_WAY", "--across-topics"), "no two of the 2 systems beat"),
+        (
+            ("prefer", "bradley-terry", "--preferences", "ONE_TOPIC", "--across-topics"),
+            "2 topics in which all",
+        ),
         (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--position"), "--position: the preferences"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, arguments, message):
+def test_what_is_wrong_is_one_line_and_status_2(qrowd, folder, tmp_path, arguments, message):
     known = {"RUNS": folder / "runs", "PREFERENCES": folder / "preferences.csv", "GOLD": folder / "gold.qrels"}
+    tables = {"BATTLES": BATTLES, "WRONG": "x,y,tie\nx,y,maybe\n", "EMPTY": "x,y,\n", "ONE_WAY": "x,y,model_a\n"}
+    known["ONE_TOPIC"] = tmp_path / "one_topic.csv"
+    known["ONE_TOPIC"].write_text("topic,winner,loser\nt,x,y\nt,y,x\nt,x,y\n")
+    for name, rows in tables.items():
+        known[name] = tmp_path / f"{name.lower()}.csv"
+        known[name].write_text(rows if name == "BATTLES" else f"model_a,model_b,winner\n{rows}")
     outcome = qrowd(*(known.get(argument, argument) for argument in arguments))
     assert outcome.status == 2
     assert message in outcome.err
@@ -148,3 +188,50 @@ def test_the_quick_study_of_preferences_writes_its_page(qrowd, tmp_path, monkeyp
     text = (tmp_path / "preferences.md").read_text()
     assert "The paper reports about n." in text
     assert "| utility, Bad, stop |" in text
+
+
+def test_battles_rank_systems_over_topics_and_judges(qrowd, tmp_path):
+    (tmp_path / "battles.csv").write_text(BATTLES)
+    command = ("prefer", "bradley-terry", "--preferences", "battles.csv", "--across-topics", "--n-resamples", 500)
+    outcome = qrowd(*command, "-o", "x.csv")
+    assert outcome.status == 0, outcome.err
+    lines = outcome.out.splitlines()
+    tied, both_bad = (sum(word in line for line in BATTLES.splitlines()) for word in ("tie", "both bad"))
+    assert lines[0].startswith(f"73 battles ({tied + both_bad} ties, {both_bad} of them both bad) of 4 systems by 2 ")
+    assert "simultaneous confidence set over topics and assessors" in lines[0]
+    assert [line.split()[0] for line in lines[4:8]] == ["high", "mid", "low", "last"]
+    assert lines[7].split() == ["last", *["-"] * 5, "0/0/1"]
+    assert "no log-worth: for systems that won, or lost, all battles against the others" in outcome.out
+    assert "ties: a third outcome (Davidson), nu " in outcome.out
+    assert "shown first: preferred in " in outcome.out
+    assert "log-worths: do not allow for which of two answers was shown first" in outcome.out
+    judges = [line.split() for line in lines if line.startswith(("ann ", "gpt "))]
+    assert [row[0] for row in judges] == ["ann", "gpt", "ann", "gpt"]  # their rankings, and what order does to them
+    assert judges[0][1] == "37"
+    assert judges[0][-5:] == ["high", ">", "mid", ">", "low"]
+    frame = pd.read_csv(tmp_path / "x.csv")
+    battles = library.read_preferences(tmp_path / "battles.csv")
+    worths = system_worths(battles)
+    assert frame["log_worth"].tolist() == pytest.approx(
+        [*sorted(worths.log_worth[:3])[::-1], nan], nan_ok=True, abs=1e-9
+    )
+    pairs = pairwise_preferences(battles)
+    assert f"ann, gpt {pairs.n[0, 1]} {pairs.agreement[0, 1]:.3f}" in [" ".join(line.split()) for line in lines]
+    ranks = rank_intervals(worths.scores, n_resamples=500)
+    assert frame["rank_low"].tolist()[:3] == ranks.to_frame()["rank_low"].tolist()
+    signature = "bradley-terry | runs 3 | topics 12 | assessors 2 | ties davidson | both 500 | seed 1"
+    assert lines[-1].endswith(signature)
+    alone = qrowd(*command, "--resample", "topics", "--ties", "half").out
+    assert "simultaneous confidence set over topics)" in alone
+    assert "Davidson" not in alone
+    assert alone.splitlines()[-1].endswith("assessors 2 | ties half | over topics 500 | seed 1")
+
+
+def test_battles_without_times_order_or_ties_say_less(qrowd, tmp_path):
+    rows = [f"{t},{won},{lost}" for t in "pqrs" for won, lost in (("x", "y"), ("y", "x"), ("x", "y"))]
+    (tmp_path / "battles.csv").write_text("\n".join(["topic,winner,loser", *rows, ""]))
+    outcome = qrowd("prefer", "bradley-terry", "--preferences", "battles.csv", "--across-topics")
+    assert outcome.out.startswith("12 battles (0 ties, 0 of them both bad) of 2 systems by 1 assessor on 4 topics: ")
+    assert [line.split()[:2] for line in outcome.out.splitlines()[4:6]] == [["x", "0.347"], ["y", "-0.347"]]
+    assert "shown first" not in outcome.out
+    assert "assessors 1 | ties davidson | over topics 10000 | seed 1" in outcome.out

@@ -295,7 +295,7 @@ def test_the_crowd_of_dl21_favours_what_is_shown_first(dl21):
 
 def test_bad_input_gets_one_clear_line():
     said = preferences_of([(("a", "b"), "ann", 1), (("b", "c"), "ann", 1)])
-    with pytest.raises(ArgumentError, match=r"ridge=0: topic q falls into 3 parts \(a; b; c\) that did not win"):
+    with pytest.raises(ArgumentError, match=r"ridge=0: topic q falls into 3 parts that did not win"):
         bradley_terry(said, ridge=0)
     with pytest.raises(ArgumentError, match="ridge=0 gives log-worths alone"):
         bradley_terry(said, ridge=0, assessor_weights=True)

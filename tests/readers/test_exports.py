@@ -6,8 +6,10 @@ import pytest
 
 from qrowd import readers
 from qrowd.errors import FileError
+from qrowd.model.preferences import Preferences
 from qrowd.readers import READERS
 from qrowd.readers.tool_exports import first_record, single
+from qrowd.tables import from_table
 
 TASK = {"query_id": "q1", "doc_id": "d1", "text": "lobster"}
 
@@ -137,6 +139,15 @@ RAGELO_WRAPPED = "\n".join(
 GAMES = "\n".join(
     wrapped("answer", agent_a="bm25", agent_b="dense", answer={"winner": winner}) for winner in "ABC"
 ).encode()
+RAGDOLL = "\n".join(
+    json.dumps(
+        {
+            "task_id": "arena:r1:r2:14", "qid": "14", "query": "q", "pair": ["r1", "r2"], "assistant_a_run_id": a,
+            "assistant_b_run_id": b, "judge_verdict": verdict, "model": "m", "elapsed_seconds": 2.5, "usage": {},
+        }
+    )
+    for a, b, verdict in (("r1", "r2", "A"), ("r2", "r1", "Tie"), ("r1", "r2", None))
+).encode()  # fmt: skip
 
 
 def rows(columns, *names):
@@ -269,13 +280,24 @@ def test_the_annotators_that_ragelo_asks_for_in_one_answer_are_assessors():
     assert rows(export, "assessor", "value") == [("annotator_1", 2), ("annotator_2", 0)]
 
 
-def test_games_of_ragelo_alone_are_preferences_between_the_answers_of_agents_without_ties():
+def test_games_of_ragelo_alone_are_preferences_between_the_answers_of_agents():
     export = READERS["ragelo"].read(GAMES, "f")
     assert rows(export, "topic", "a", "b", "preferred") == [
         ("q1", "bm25", "dense", "bm25"),
         ("q1", "bm25", "dense", "dense"),
+        ("q1", "bm25", "dense", "tie"),
     ]
-    assert export.notes == ("1 tie left out, which say no preference",)
+    assert export.notes == ()
+
+
+def test_battles_of_ragdoll_are_a_table_whose_failures_are_refused_or_left_out():
+    with pytest.raises(FileError, match=r"judge.jsonl, line 3: preferred is missing .*; --incomplete-rows drop"):
+        from_table(Preferences, RAGDOLL, "judge.jsonl")
+    preferences = from_table(Preferences, RAGDOLL, "judge.jsonl", incomplete_rows="drop")
+    assert preferences.to_rows()[0] == ("14", "r1", "r2", "m", 1)
+    assert preferences.weight.tolist() == [1, 0.5, 0.5]
+    assert preferences.seconds.tolist() == [2.5, 2.5, 2.5]
+    assert preferences.first.tolist() == [1, 1, 0]
 
 
 def test_a_document_that_ragelo_judged_is_a_row_and_exceptions_answers_and_pairs_are_left_out():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
@@ -10,6 +10,7 @@ from qrowd.cli.inputs import PreferenceInputs
 from qrowd.cli.library import command
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ResultOutput, deliver
+from qrowd.errors import ArgumentError
 from qrowd.reports.preference_tables import preference_document
 
 
@@ -25,32 +26,58 @@ def bradley_terry(
     position: Annotated[
         bool, option("--position", help="Estimate how strongly each assessor favours the document shown first.")
     ] = False,
+    across_topics: Annotated[
+        bool,
+        option(
+            "--across-topics",
+            help="Rank systems, which have the same names on all topics, over all topics.",
+        ),
+    ] = False,
     ties: Annotated[
-        Literal["half", "davidson"],
-        convention(help="Ties between two documents: half a preference for each, or Davidson's model."),
-    ] = "half",
+        Literal["half", "davidson"] | None,
+        convention(
+            help="Ties between two documents: half a preference for each, or Davidson's model.",
+            show_default="half; davidson across topics",
+        ),
+    ] = None,
     resample: Annotated[
-        Literal["pairs", "assessors", "both"], option(help="What is resampled.", panel="Sampling")
-    ] = "pairs",
-    sampling: options.Sampling = options.Sampling(200),
+        Literal["pairs", "assessors", "topics", "both"] | None,
+        option(
+            help="What is resampled; both: pairs and assessors, or across topics topics and assessors.",
+            panel="Sampling",
+            show_default="pairs; both across topics",
+        ),
+    ] = None,
+    n_resamples: Annotated[
+        int | None,
+        option(
+            help="Number of resamples; of documents, 0: no interval.",
+            panel="Sampling",
+            min=0,
+            show_default="200; 10000 across topics",
+        ),
+    ] = None,
+    confidence: options.Confidence = 0.95,
+    seed: options.Seed = 1,
     output: Output = None,
 ) -> None:
-    """Estimate how much better each document is, by the model of Bradley and Terry."""
+    """Estimate how much better each document, or system, is, by the model of Bradley and Terry."""
     from warnings import catch_warnings
 
     from qrowd.preferences import bradley_terry as fit
-    from qrowd.reports.preference_tables import worth_document
+    from qrowd.reports.preference_tables import battle_document, worth_document
 
     preferences = data.read()
+    given = {"ties": ties, "resample": resample, "n_resamples": n_resamples, "confidence": confidence, "rng": seed}
+    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if across_topics:
+        if assessor_weights or position:
+            raise ArgumentError("--across-topics goes with neither --assessor-weights nor --position")
+        deliver(battle_document(preferences, **chosen), output)
+        return
+    chosen = {"n_resamples": 200, "assessor_weights": assessor_weights, "position": position, **chosen}
     with catch_warnings(action="ignore"):  # the document says what did not converge
-        worths = fit(
-            preferences,
-            assessor_weights=assessor_weights,
-            ties=ties,
-            position=position,
-            resample=resample,
-            **sampling.arguments,
-        )
+        worths = fit(preferences, **chosen)
     deliver(worth_document(worths), output)
 
 

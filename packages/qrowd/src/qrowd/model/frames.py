@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -45,6 +45,7 @@ from qrowd.model.headers import (
     kind_of,
     refuse_other_kind,
     roles_of,
+    verdict_of,
 )
 from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in
 from qrowd.model.scales import BINARY, Scale, parse_scale
@@ -199,23 +200,31 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     """The columns of preferences: preferred and other, or the two documents a and b and which of them is preferred.
 
     The labels of preferred and other are those of one vocabulary. A row without a preferred document marks the other
-    one as Bad: its number is -1.
+    one as Bad: its number is -1. Of a and b, the preferred one is named, or said in a word (`VERDICTS`): a tie becomes
+    half a preference each way, "both bad" that and two marks. Without a topic, each row of a and b is a topic.
     """
     table = _Table.of(frame, PREFERENCE_COLUMNS, options, ("assessor", assessor))
-    table.need("topic", "preferred", "assessor")
-    as_numbers = ("strength", "weight", "first", "order", "seconds")
     shown = {"a", "b"} <= table.role_of.keys() and "other" not in table.role_of
+    as_numbers = ("strength", "weight", "first", "order", "seconds")
     if not shown and "other" not in table.role_of:
         raise ArgumentError(
             f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
             "name the column: other=HEADER"
         )
+    if shown and "topic" not in table.role_of:
+        numbered = list(range(1, 1 + len(next(iter(table.columns.values())))))
+        table = replace(table, columns={**table.columns, "": numbered}, role_of={**table.role_of, "topic": ""})
+    table.need("topic", "preferred", "assessor")
     required = ("preferred", "a", "b") if shown else ("other",)
     read = table.complete("topic", "assessor", *required, numbers=as_numbers)
+    if "" in table.columns:
+        read.notes.append(HowRead("there is no topic column, so each row is a topic of its own"))
     labels = {name: read.labels(name) for name in ("topic", "assessor")}
     optional: dict[str, NDArray[Any]] = {
         name: read.numbers(name, required=False) for name in as_numbers if name in read.columns
     }
+    if "time" in read.objects:
+        optional["time"] = read.objects["time"]
     missing = missing_cells(read.columns["preferred"])
     is_mark = np.zeros(len(read.rows), bool) if missing is None else missing
     rows = np.flatnonzero(~is_mark)
@@ -224,19 +233,29 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     preferred = np.full(is_mark.size, -1, np.int32)
     preferred[rows] = codes[: rows.size]
     other = codes[rows.size :]
+    number = np.asarray(read.rows)
     if shown:
         a, b = np.split(other, 2)
-        for row in np.flatnonzero((preferred != a) & (preferred != b)).tolist():
+        verdict = np.array([verdict_of(word) for word in documents])[preferred]
+        verdict = np.where(preferred == a, 0, np.where(preferred == b, 1, verdict))
+        for row in np.flatnonzero(verdict < 0).tolist():
             winner, one, two = (documents[column[row]] for column in (preferred, a, b))
-            read.mistakes.add(int(read.rows[row]), f"the preferred document {winner!r} is neither {one!r} nor {two!r}")
-        other = np.where(preferred == a, b, a)
-        optional["first"] = (preferred == a).astype(np.float64)
+            problem = f"the preferred document {winner!r} is neither {one!r} nor {two!r}, nor a, b, tie or both bad"
+            read.mistakes.add(int(number[row]), problem)
+        tied, bad = np.flatnonzero(verdict >= 2), np.flatnonzero(verdict == 3)
+        places = np.concatenate([np.arange(a.size), tied, bad, bad])
+        preferred = np.concatenate([np.where(verdict == 1, b, a), b[tied], np.full(2 * bad.size, -1, np.int32)])
+        other = np.concatenate([np.where(verdict == 1, a, b), a[tied], a[bad], b[bad]])
+        if tied.size:
+            optional["weight"] = np.where(verdict >= 2, 0.5, 1.0) * optional.get("weight", 1.0)
+        optional = {name: column[places] for name, column in optional.items()}
+        optional["first"] = (preferred == a[places]).astype(np.float64)
+        labels = {name: (codes[places], words) for name, (codes, words) in labels.items()}
+        number = number[places]
     read.mistakes.check()
     numbers = {"strength": optional.pop("strength")} if "strength" in optional else {}
-    if "time" in read.objects:
-        optional["time"] = read.objects["time"]
     labels |= {"preferred": (preferred, documents), "other": (other, documents)}
-    return Columns(labels, numbers, read.rows, optional, tuple(read.notes))
+    return Columns(labels, numbers, number, optional, tuple(read.notes))
 
 
 def run_columns(frame: Frame, options: TableOptions, system: str | None) -> Columns:

@@ -30,7 +30,7 @@ JUDGMENT_COLUMNS: dict[str, tuple[str, ...]] = {
     "value": ("value", "grade", "relevance", "label", "rel", "magnitude", "score", "judgment", "judgement", "rating"),
     "order": ("order", "position"),
     "unit": ("unit", "unit_id", "batch"),
-    "seconds": ("seconds", "duration"),
+    "seconds": ("seconds", "duration", "elapsed_seconds"),
     "time": ("time", "timestamp", "created_at"),
     "comment": ("comment", "justification", "reason", "rationale"),
     "scale": ("scale",),
@@ -44,11 +44,11 @@ RUN_COLUMNS: dict[str, tuple[str, ...]] = {
     "rank": ("rank", "position"),
 }
 PREFERENCE_COLUMNS: dict[str, tuple[str, ...]] = {
-    "topic": TOPIC,
-    "preferred": ("preferred", "winner", "better", "label"),
+    "topic": (*TOPIC, "question_id"),
+    "preferred": ("preferred", "winner", "better", "label", "verdict", "vote", "judge_verdict"),
     "other": ("other", "loser", "worse"),
-    "a": ("a", "document_a", "doc_a", "left"),
-    "b": ("b", "document_b", "doc_b", "right"),
+    "a": ("a", "document_a", "doc_a", "left", "model_a", "system_a", "assistant_a_run_id"),
+    "b": ("b", "document_b", "doc_b", "right", "model_b", "system_b", "assistant_b_run_id"),
     "assessor": JUDGMENT_COLUMNS["assessor"],
     "strength": ("strength",),
     "weight": ("weight",),
@@ -126,6 +126,22 @@ _GIVES_WAY = {
 def is_called(headers: Iterable[str], names: Collection[str]) -> bool:
     """Whether one of the headers is one of the names."""
     return not _keys(names).isdisjoint(map(header_key, headers))
+
+
+VERDICTS = ("a [[a]] modela left", "b [[b]] modelb right", "tie [[tie]] [[c]] draw", "bothbad tie(bothbad)")
+"""Words for the first of two documents, for the second, for neither, and for neither since both are bad.
+
+Of Chatbot Arena (model_a, tie (bothbad)), MT-Bench ([[C]]) and RAGDoll (Tie).
+"""
+
+
+def verdict_of(word: str) -> int:
+    """The place in `VERDICTS` of what a word says; -1 for other words.
+
+    >>> verdict_of("[[A]]"), verdict_of("tie (bothbad)"), verdict_of("bm25")
+    (0, 3, -1)
+    """
+    return next((place for place, words in enumerate(VERDICTS) if header_key(word) in words.split()), -1)
 
 
 def kind_of(headers: Sequence[str]) -> Kind:

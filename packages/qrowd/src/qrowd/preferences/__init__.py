@@ -25,6 +25,7 @@ from qrowd.preferences.preference_measures import (
     WPref,
     pairs_of_grades,
 )
+from qrowd.preferences.system_worths import SystemWorths, system_worths
 from qrowd.preferences.transitivity import Cycle, Transitivity, cycles, transitivity
 
 #: Every preference measure, in the order tables list them.
@@ -41,6 +42,7 @@ __all__ = [
     "PositionBias",
     "PreferenceMeasure",
     "PreferenceTable",
+    "SystemWorths",
     "Transitivity",
     "agreement_with_grades",
     "bradley_terry",
@@ -51,6 +53,7 @@ __all__ = [
     "pairwise_preferences",
     "position_bias",
     "preference_table",
+    "system_worths",
     "to_grades",
     "transitivity",
 ]

@@ -131,33 +131,32 @@ def components(data: Comparisons) -> tuple[Ints, Bools]:
     return component, compared
 
 
-def need_chains(data: Comparisons) -> None:
-    """An error unless every document of a topic beats every other one over some chain, as is needed without a ridge."""
+def chains(rows: Rows, n: int) -> Ints:
+    """(documents,) numbers of the groups in which each document beats each other one over some chain.
+
+    A tie is a chain both ways.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    n = data.pool.document.size
-    all_rows = data.rows
-    won, lost = all_rows.won > 0, all_rows.lost > 0
-    tail = np.concatenate([all_rows.first[won], all_rows.second[lost]])
-    head = np.concatenate([all_rows.second[won], all_rows.first[lost]])
+    won, lost = rows.won + rows.tied > 0, rows.lost + rows.tied > 0
+    tail = np.concatenate([rows.first[won], rows.second[lost]])
+    head = np.concatenate([rows.second[won], rows.first[lost]])
     graph = csr_array((np.ones(tail.size), (tail, head)), shape=(n, n))
-    _, label = connected_components(graph, connection="strong")
+    return np.asarray(connected_components(graph, connection="strong")[1])
+
+
+def need_chains(data: Comparisons) -> None:
+    """An error unless every document of a topic beats every other one over some chain, as is needed without a ridge."""
+    label = chains(data.rows, data.pool.document.size)
     _, compared = components(data)
     for number, topic in enumerate(data.pool.topics):
-        rows = np.arange(n)[data.pool.rows(number)]
-        rows = rows[compared[rows]]
-        parts = [rows[label[rows] == part] for part in dict.fromkeys(label[rows].tolist())]
-        if len(parts) > 1:
-            parts.sort(key=len, reverse=True)
-            names = "; ".join(
-                ", ".join(data.pool.documents[d] for d in data.pool.document[part[:3]].tolist())
-                + (f" and {part.size - 3} more" if part.size > 3 else "")
-                for part in parts[:3]
-            )
+        documents = data.pool.rows(number)
+        parts = np.unique(label[documents][compared[documents]])
+        if parts.size > 1:
             raise ArgumentError(
-                f"ridge=0: topic {topic} falls into {len(parts)} parts ({names}{'; ...' if len(parts) > 3 else ''}) "
-                "that did not win against one another both ways, so log-worths have no bounds; take a ridge above 0"
+                f"ridge=0: topic {topic} falls into {parts.size} parts that did not win against one another both ways, "
+                "so log-worths have no bounds; take a ridge above 0"
             )
 
 

@@ -132,9 +132,8 @@ def _judgment(record: Record, assessor: str | None, cells: Record) -> Record:
 
 
 def _comparison(record: Record, answer: Any) -> Record:
-    """None is preferred in a tie."""
     winner = answer.get("winner") if isinstance(answer, dict) else answer
-    agents = {"A": record["agent_a"], "B": record["agent_b"], "C": None}
+    agents = {"A": record["agent_a"], "B": record["agent_b"], "C": "tie"}
     if winner not in agents:
         raise NoRowError(f"the winner of two answers is {winner!r}, not A, B or C (a tie)")
     row = {"topic": record["qid"], "a": record["agent_a"], "b": record["agent_b"], "preferred": agents[winner]}

@@ -90,7 +90,7 @@ class Reader:
     def read(self, text: bytes, name: str) -> Export:
         """The rows of a file as columns.
 
-        A file with answers and comparisons of two documents is read for the answers; ties are left out.
+        A file with answers and comparisons of two documents is read for the answers.
 
         Raises
         ------
@@ -101,15 +101,13 @@ class Reader:
         everything = [row for row in all_rows if row is not None]
         answers = [row for row in everything if row and "preferred" not in row]
         compared = [row for row in everything if "preferred" in row]
-        rows = answers or [row for row in compared if row["preferred"] is not None]
+        rows = answers or compared
         if not rows:
             raise FileError(name, self.nothing)
-        left_out = len(compared) if answers else len(compared) - len(rows)
         counts = (
             (len(everything) - len(answers) - len(compared), self.noun, "had no answer and made no judgment"),
             (len(all_rows) - len(everything), "row", f"passed over: {self.passed_over}"),
-            (left_out if answers else 0, "comparison", "of two documents passed over"),
-            (0 if answers else left_out, "tie", "left out, which say no preference"),
+            (len(compared) if answers else 0, "comparison", "of two documents passed over"),
             (sum(map(self.doubtful, rows)), "judgment", self.doubt),
         )
         names = dict.fromkeys(key for row in rows for key in row)

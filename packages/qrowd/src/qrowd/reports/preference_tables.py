@@ -1,4 +1,4 @@
-"""Preferences as documents: how consistent each assessor is, whether assessors agree, and log-worths of documents."""
+"""Preferences as documents: consistency of assessors, agreement, log-worths of documents, and battles of systems."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from qrowd.errors import NoOverlapError
+from qrowd.comparison import correlations, rank_intervals
+from qrowd.comparison.mean_squares import Over
+from qrowd.errors import NoOverlapError, check_choice
+from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
-from qrowd.model.signature import with_signature
+from qrowd.model.signature import signature_of, with_signature
 from qrowd.preferences import (
     BradleyTerry,
     Closure,
     PairwisePreferences,
-    PositionBias,
     Transitivity,
     agreement_with_grades,
     closure,
@@ -24,11 +26,15 @@ from qrowd.preferences import (
     pairwise_preferences,
     position_bias,
     preference_table,
+    system_worths,
     transitivity,
 )
+from qrowd.preferences.bradley_terry import Ties
+from qrowd.preferences.system_worths import worths_by_assessor
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
-from qrowd.reports.phrases import cells, count, interval, number, percent
+from qrowd.reports.phrases import cells, count, interval, number, percent, span
+from qrowd.reports.system_tables import differences_to, may_be_best, ranks_note
 from qrowd.reports.table import columns_of
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
@@ -52,9 +58,8 @@ def preference_document(
         closed = closure(preferences)
     shared = _shared(preferences)
     tables = [_assessors(preferences, own)]
-    effects = order_effects(preferences, confidence=confidence)
-    if effects is not None:
-        tables.append(order_table(effects))
+    order_tables, notes_on_order = _order_effect(preferences, confidence)
+    tables += order_tables
     if shared is not None:
         table = preference_table(preferences)
         columns: dict[str, Any] = {"answer": table.states, **dict(zip(table.states, table.probability.T, strict=True))}
@@ -63,8 +68,20 @@ def preference_document(
         tables += [Table.of(title, columns, 3), _pairs(shared)]
     if judgments is not None:
         tables.append(_grades_table(preferences, judgments))
-    notes = tuple(_notes(preferences, own, closed, effects, confidence))
+    notes = (*_notes(preferences, own, closed), *notes_on_order)
     return Document(_sentence(preferences, own, shared), tuple(tables), notes, own.to_frame)
+
+
+def _order_effect(preferences: Preferences, confidence: float) -> tuple[list[Table], list[Note]]:
+    """What being shown first does to each assessor and to all together; nothing where nobody recorded it."""
+    effects = order_effects(preferences, confidence=confidence)
+    if effects is None:
+        return [], []
+    everyone = position_bias(preferences.pooled(), confidence=confidence)
+    n = count(everyone.n[0], "preference")
+    share = percent(everyone.share[0], 1)
+    shown_first = f"preferred in {share} {interval(everyone.low[0], everyone.high[0])} of {n}"
+    return [order_table(effects)], [Note("shown first", shown_first), *order_notes(confidence)]
 
 
 def _shared(preferences: Preferences) -> PairwisePreferences | None:
@@ -117,9 +134,8 @@ def _assessors(preferences: Preferences, own: Transitivity) -> Table:
                 "cyclic triples": f"{cyclic:,} of {triples:,}" if not np.isnan(kept) or not triples else "-",
             }
         )
-    rows = sorted(rows, key=lambda row: -row["preferences"])[:SHOWN]
-    title = "assessors" if len(preferences.assessors) <= SHOWN else f"the {SHOWN} assessors with most preferences"
-    return Table.of(title, columns_of(rows), 3)
+    rows.sort(key=lambda row: -row["preferences"])
+    return Table.of("assessors", columns_of(rows), 3).first(SHOWN)
 
 
 def _pairs(shared: PairwisePreferences) -> Table:
@@ -147,9 +163,7 @@ def _grades_table(preferences: Preferences, judgments: Judgments) -> Table:
     return Table.of("preferences compared with grades", columns_of(rows), 3)
 
 
-def _notes(
-    preferences: Preferences, own: Transitivity, closed: Closure, effects: PositionBias | None, confidence: float
-) -> Iterator[Note]:
+def _notes(preferences: Preferences, own: Transitivity, closed: Closure) -> Iterator[Note]:
     judged, chains, bad = (int(column.sum()) for column in (closed.judged, closed.by_chain, closed.by_bad))
     yield Note(
         "pairs",
@@ -171,12 +185,6 @@ def _notes(
     if circles := cycles(preferences):
         examples = "; ".join(map(str, circles[:CYCLES_SHOWN]))
         yield Note("cycles", f"{len(circles):,}, as {examples}{' ...' if len(circles) > CYCLES_SHOWN else ''}")
-    if effects is not None:
-        everyone = position_bias(preferences.pooled(), confidence=confidence)
-        n = count(everyone.n[0], "preference")
-        share = percent(everyone.share[0], 1)
-        yield Note("shown first", f"preferred in {share} {interval(everyone.low[0], everyone.high[0])} of {n}")
-        yield from order_notes(confidence)
 
 
 def _kept_chains(own: Transitivity) -> str:
@@ -211,9 +219,8 @@ def _tested(own: Transitivity) -> str:
 def worth_document(worths: BradleyTerry) -> Document:
     """The documents with the highest worth of each topic, with intervals, and the weights of the assessors."""
     highest = list(_highest_worths(worths))
-    first = f" (the first {SHOWN})" if len(highest) > SHOWN else ""
-    title = f"the document with the highest worth of each topic{first}"
-    tables = [Table.of(title, columns_of(highest[:SHOWN]), 2)]
+    title = "the document with the highest worth of each topic"
+    tables = [Table.of(title, columns_of(highest), 2).first(SHOWN)]
     if len(worths.assessors) > 1:
         order = np.argsort(-worths.assessor_weight, kind="stable")[:SHOWN]
         low = worths.assessor_weight_low[order]
@@ -262,3 +269,75 @@ def _highest_worths(worths: BradleyTerry) -> Iterator[dict[str, Any]]:
             "second": names[second],
             "P(first over second)": number(worths.probability(topic, names[first], names[second]), 3),
         }
+
+
+# ---------------------------------------------------------------------- battles of systems
+
+
+def battle_document(
+    preferences: Preferences,
+    *,
+    ties: Ties = "davidson",
+    resample: Over = "both",
+    confidence: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = 1,
+) -> Document:
+    """Show which systems may be the best by battles on all topics, and whether the assessors agree on that.
+
+    resample : "both" topics and assessors, or "topics" with the assessors as they are.
+    """
+    check_choice("resample", resample, Over)
+    worths = system_worths(preferences if resample == "both" else preferences.pooled(), ties=ties)
+    ranks = rank_intervals(worths.scores, over=resample, confidence=confidence, n_resamples=n_resamples, rng=rng)
+    frame = worths.to_frame().sort_values("log_worth", ascending=False, kind="stable")
+    against = differences_to(ranks, frame["system"].iloc[0], worths.scores).to_frame()
+    against = against.assign(system=ranks.systems, rank_low=ranks.rank_low, rank_high=ranks.rank_high)
+    frame = frame.merge(against, "left", "system")
+    columns: dict[str, Any] = {
+        "system": frame["system"],
+        "log-worth": frame["log_worth"],
+        "rank interval": cells(span, frame["rank_low"], frame["rank_high"]),
+        "difference": frame["difference"],
+        "interval": zip(frame["low"], frame["high"], strict=True),
+        "p": frame["p"],
+        "wins/ties/losses": cells("{:g}/{:g}/{:g}".format, frame["wins"], frame["ties"], frame["losses"]),
+    }
+    tables = [Table.of("systems, and their differences to the first", columns, 3)]
+    if len(preferences.assessors) > 1:
+        tables.append(_judges(preferences))
+    if (shared := _shared(preferences)) is not None:
+        tables.append(_pairs(shared))
+    order_tables, notes = _order_effect(preferences, confidence)
+    if order_tables:
+        notes.append(Note("log-worths", "do not allow for which of two answers was shown first"))
+    if np.isnan(worths.log_worth).any():
+        text = "for systems that won, or lost, all battles against the others, or met none of them"
+        notes.append(Note("no log-worth", f"{text}: it has no bound until there are more battles"))
+    if worths.nu:
+        notes.append(Note("ties", f"a third outcome (Davidson), nu {worths.nu:.3f}; both bad counts as a tie"))
+    notes.append(ranks_note(ranks, "rank intervals, p and intervals of differences to the first"))
+    n_tied = worths.ties.sum() / 2
+    sentence = (
+        f"{count(worths.wins.sum() + n_tied, 'battle')} ({count(n_tied, 'tie')}, {preferences.bad_topic.size // 2:,} "
+        f"of them both bad) of {count(len(frame), 'system')} by {count(len(preferences.assessors), 'assessor')} on "
+        f"{count(len(preferences.topics), 'topic')}: {may_be_best(ranks)}."
+    )
+    signature = signature_of(ranks, ["bradley-terry"], preferences=preferences, ties=ties)
+    return Document(sentence, (*tables, *order_tables), tuple(notes), lambda: frame, signature=signature)
+
+
+def _judges(preferences: Preferences) -> Table:
+    """Each assessor's ranking, and how it agrees with that of the others; of a crowd those with most battles."""
+    battles = np.bincount(preferences.assessor, preferences.weight)
+    order = np.argsort(-battles, kind="stable")
+    scores = worths_by_assessor(preferences)
+    worths = scores.values[0, :, 0]
+    first = np.argsort(-worths, axis=1, kind="stable")[:, :3]
+    columns: dict[str, Any] = {
+        "assessor": [preferences.assessors[a] for a in order],
+        "battles": battles[order].astype(int),
+        "tau-b with the others": correlations(scores).tau_b[order],
+        "first systems": [" > ".join(scores.systems[s] for s in first[a] if not np.isnan(worths[a, s])) for a in order],
+    }
+    return Table.of("assessors", columns, 3).first(SHOWN)

@@ -146,6 +146,8 @@ class Asking:
         models = shlex.join(short_paths(of_models) if are_files else self.models)
         kinds = set() if judged is None else {scale.kind for scale in judged.scales}
         first, second = self.pair or ("", "")
+        compared = one.preferences  # of systems, if the same names stand on two topics or more each
+        across_topics = compared is not None and compared.pool.document.size >= 2 * len(compared.documents)
         return paths | {
             "system": settings.options("system"),
             "judgments": judgments,
@@ -154,6 +156,8 @@ class Asking:
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
             "scores": paths["scores"] if one.scores is not None and len(one.scores.systems) > 1 else "",
             "gold": f" --gold {paths['gold']}" if paths["gold"] else "",
+            "battles": across_topics,
+            "of_documents": not across_topics,
             "slots": f" --slots {self.slots}" if self.slots else "",
             "method": "" if kinds & {"binary", "graded"} else " --method median",
             "first": first,
