@@ -66,7 +66,7 @@ def simulated(tmp_path_factory):
 @pytest.fixture
 def folder(qrowd, simulated, tmp_path):
     """A copy of the simulated panel in the folder where commands run."""
-    return Path(shutil.copytree(simulated, tmp_path / "panel"))
+    return Path(shutil.copytree(simulated, tmp_path / "panel", copy_function=shutil.copyfile))
 
 
 MODULES = """

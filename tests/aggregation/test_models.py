@@ -70,6 +70,7 @@ def test_topics_alone_are_fitted_as_if_there_were_no_others(labels, start, unsup
 @given(
     panels(most_documents=10), st.sampled_from(STARTS), st.sampled_from([0.0, 0.5]), st.sampled_from(["topic", "all"])
 )
+@settings(max_examples=30)
 def test_the_objective_of_em_never_falls(labels, start, smoothing, per):
     found = dawid_skene(judgments_of(labels), start=start, per=per, ties="lowest", smoothing=smoothing)
     for one in found.fits:
@@ -187,7 +188,7 @@ def test_mace_starts_from_half_of_everything_known_and_uses_its_priors(labels, p
 
 
 @given(panels(most_documents=10), PRIORS)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_bound_of_mace_never_falls_and_more_starts_never_lower_it(labels, prior):
     one, more = (mace(judgments_of(labels), prior=prior, restarts=restarts, rng=1) for restarts in (1, 4))
     assert (np.diff(one.objective) >= -1e-9).all()

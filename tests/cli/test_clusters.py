@@ -38,6 +38,7 @@ def answers(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("command", ["compare", "evaluate", "table", "plan", "agree"])
 def test_a_column_a_pattern_and_a_file_say_the_same_clusters(qrowd, answers, command):
     outcomes = [qrowd(command, "answers.csv", "--clusters", clusters) for clusters in CLUSTERS]

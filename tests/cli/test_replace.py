@@ -131,7 +131,7 @@ def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
 
 
 def bad(folder, what):
-    judges, runs = folder / "judges", folder / "runs"
+    judges, runs = folder / "judges", folder / "runs" / "bm25.run"
     ann, bob, lena, sven = (judges / f"{name}.qrels" for name in ("ann", "bob", "lena", "sven"))
     other = folder / "other.qrels"
     other.write_text("q 0 nothing 1\nq 0 known 2\nq 0 here 3\n")

@@ -4,7 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import gain_distributions as oracle
@@ -35,6 +35,7 @@ def pool_of(world, topic):
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES, NORMALISES)
+@settings(max_examples=25)
 def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
     found = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise=normalise)
     for t, topic in enumerate(found.topics):
@@ -49,6 +50,7 @@ def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES)
+@settings(max_examples=25)
 def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, cumulate):
     below = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
     share = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise="divide")
@@ -63,6 +65,7 @@ def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, c
 
 
 @given(GRADED, CUTOFFS, CUMULATES, st.sampled_from((0.5, 4.0)))
+@settings(max_examples=25)
 def test_gains_times_a_number_scale_the_difference_to_the_ideal_and_not_the_share_of_it(world, k, cumulate, factor):
     times = gain_distributions(world.judgments, gains={grade: factor * grade for grade in range(4)})
     for normalise, by in (("subtract", factor), ("divide", 1)):
@@ -73,6 +76,7 @@ def test_gains_times_a_number_scale_the_difference_to_the_ideal_and_not_the_shar
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS)
+@settings(max_examples=25)
 def test_of_a_single_assessor_the_share_of_the_ideal_is_ndcg_and_nothing_spreads(world, k, dcg):
     who = world.assessors[0]
     alone = world.judgments.select(assessors=[who])

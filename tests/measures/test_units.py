@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qrowd
@@ -44,6 +44,7 @@ def mean(rows, weights, assessor, topic, system, criterion=None, rel=None):
 
 
 @given(ROWS, WEIGHTS)
+@settings(max_examples=25)
 def test_a_score_is_the_weighted_mean_over_the_units_that_were_judged(rows, weights):
     frame = answers(rows, weights)
     runs, judgments = Runs.from_frame(frame), Judgments.from_frame(frame)
@@ -51,15 +52,16 @@ def test_a_score_is_the_weighted_mean_over_the_units_that_were_judged(rows, weig
     if "y" in runs.criteria:
         measures |= {"Mean(criterion=y)": {"criterion": "y"}, "Mean(criterion=y,rel=2)": {"criterion": "y", "rel": 2}}
     scores = qrowd.evaluate(runs, judgments, list(measures))
-    for m, settings in enumerate(measures.values()):
+    for m, options in enumerate(measures.values()):
         for a, who in enumerate(scores.assessors):
             for t, topic in enumerate(scores.topics):
                 for s, system in enumerate(scores.systems):
-                    expected = mean(rows, weights, who, topic, system, **settings)
+                    expected = mean(rows, weights, who, topic, system, **options)
                     assert scores.values[m, a, t, s] == pytest.approx(expected, nan_ok=True)
 
 
 @given(ROWS, WEIGHTS, st.randoms())
+@settings(max_examples=25)
 def test_neither_the_order_of_rows_nor_files_by_assessor_change_a_score(rows, weights, random):
     frame = answers(rows, weights)
     shuffled = answers(random.sample(rows, len(rows)), weights)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from oracles import measures as oracle
@@ -33,6 +33,7 @@ def ranking(ranked, runs, system, topic):
 
 @given(several, st.booleans())
 @example({"A": {"t1": {"a": 1.0, "b": 1.0 + 1e-9, "D1": 1.0}}}, True)
+@settings(max_examples=25)
 def test_every_list_is_ranked_as_the_oracle_ranks_it(nested, single):
     runs = Runs.from_dict(nested)
     ranked = runs.ranked(score_dtype="float32" if single else "float64")

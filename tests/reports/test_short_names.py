@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qrowd.reports.short_names import fitted_names, short_names
@@ -36,6 +36,7 @@ def test_nothing_is_left_to_drop(names):
 
 
 @given(SEVERAL, st.text(st.sampled_from("ab25"), min_size=1), st.text(st.sampled_from("ab25"), min_size=1))
+@settings(max_examples=25)
 def test_what_is_added_to_all_names_is_dropped_again(names, before, after):
     names = [name for name in names if re.fullmatch(r"[^_.-](.*[^_.-])?", name, re.DOTALL)]
     if len(names) > 1:
