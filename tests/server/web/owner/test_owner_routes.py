@@ -296,7 +296,7 @@ def test_an_exclusion_shows_its_reason_and_changes_the_export_until_it_is_taken_
 
 
 def test_an_assessor_s_page_tells_every_answer(tmp_path: Path) -> None:
-    with estate(tmp_path, demo=True, steps=25) as made:
+    with estate(tmp_path, demo=True, steps=35) as made:
         pairs = text_of(made.owner().get(made.assessor("ann", "demo-preference")).text)
         assert "definitely" in pairs
 
@@ -397,7 +397,7 @@ def test_the_page_of_the_panel_tells_what_to_paste(shared: Estate) -> None:
 def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Path) -> None:
     from qrowd_server.campaigns.results.exports import FORMATS, export_rows, kinds_of
 
-    with estate(tmp_path, demo=True, steps=25) as made:
+    with estate(tmp_path, demo=True, steps=35) as made:
         owner = made.owner()
         for name, protocol in (("demo-grades", "grades"), ("demo-preference", "preference")):
             listed = re.findall(r'href="(/owner/c/[^"]+/export/[^"]+)"', owner.get(f"/owner/c/{name}/export").text)
