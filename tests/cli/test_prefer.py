@@ -224,6 +224,7 @@ def test_battles_rank_systems_over_topics_and_judges(qrowd, tmp_path):
     alone = qrowd(*command, "--resample", "topics", "--ties", "half").out
     assert "simultaneous confidence set over topics)" in alone
     assert "Davidson" not in alone
+    assert f"({tied + both_bad} ties, {both_bad} of them both bad)" in alone
     assert alone.splitlines()[-1].endswith("assessors 2 | ties half | over topics 500 | seed 1")
 
 

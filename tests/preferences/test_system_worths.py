@@ -160,7 +160,8 @@ def test_a_tie_as_a_half_is_half_a_battle_won_each_way(rows):
     worths = fitted(rows, ties="half")
     assert by_name(system_worths(read(doubled))) == pytest.approx(by_name(worths), abs=1e-4)  # the ridge counts half
     assert worths.nu == 0
-    assert (worths.wins + worths.losses).sum() == 2 * len(rows)
+    assert (worths.wins + worths.ties + worths.losses).sum() == 2 * len(rows)
+    assert worths.ties.sum() == 2 * sum(winner not in WINNERS[:2] for _, _, winner, _ in rows)
 
 
 @settings(max_examples=25)
@@ -191,7 +192,7 @@ def test_systems_without_a_bound_are_set_apart_and_the_others_have_the_worths_th
             ["model_a", "model_a"],
             "no two of the 2 systems beat each other, also over others, so log-worths",
         ),
-        (["model_a", "tie", "tie"], "no two of the 2 systems .* or count ties as halves"),
+        (["model_a", "tie", "tie"], "no two of the 2 systems .* count these as halves"),
     ],
 )
 def test_battles_that_determine_nothing_are_refused(winners, words):
@@ -240,6 +241,11 @@ def test_without_a_topic_each_battle_is_a_topic():
     found = Preferences.from_frame(table)
     assert found.topics == ("1", "2")
     assert found.notes == ("there is no topic column, so each row is a topic of its own",)
+
+
+def test_battles_without_a_winner_are_refused_by_the_columns_that_there_are():
+    with pytest.raises(ArgumentError, match=r"no preferred column .* among model_a, model_b; rename it"):
+        Preferences.from_frame({"model_a": ["x"], "model_b": ["y"]})
 
 
 def test_a_verdict_that_is_no_word_is_refused_with_its_row():

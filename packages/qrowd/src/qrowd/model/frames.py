@@ -212,6 +212,7 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
             "name the column: other=HEADER"
         )
     if shown and "topic" not in table.role_of:
+        table.need("preferred")
         numbered = list(range(1, 1 + len(next(iter(table.columns.values())))))
         table = replace(table, columns={**table.columns, "": numbered}, role_of={**table.role_of, "topic": ""})
     table.need("topic", "preferred", "assessor")

@@ -28,7 +28,7 @@ class SystemWorths(Result):
 
     log_worth : in log-odds, with a sum of 0: ties apart, i wins against j with probability sigmoid(s_i - s_j); nan for
         systems that won, or lost, all battles against those that have a log-worth, or met none of them.
-    wins, ties, losses : numbers of battles. nu : of ties; 0 where not estimated.
+    wins, ties, losses : numbers of battles. nu : of ties; 0 where none was estimated.
     scores : pseudo-values of the systems that have log-worths, which are their means: log_worth + number of cells x
         what the battles of this topic and assessor change in it. Functions of scores give intervals over topics and
         assessors, as `qrowd.comparison.rank_intervals`.
@@ -63,11 +63,15 @@ def system_worths(battles: Preferences, *, ties: Ties = "davidson") -> SystemWor
         More topics and assessors than pseudo-values can be computed of.
     """
     check_choice("ties", ties, Ties)
-    data = comparisons(battles, ties=ties, strong=1.0, sides=False)
+    data = comparisons(battles, ties="davidson", strong=1.0, sides=False)
     system, topic, assessor = data.pool.document, data.pool.topic[data.rows.first], data.rows.assessor
     rows = data.rows._replace(
         first=system[data.rows.first], second=system[data.rows.second], assessor=np.zeros_like(assessor)
     )
+    counts = (rows.won, rows.lost), (rows.tied, rows.tied), (rows.lost, rows.won)
+    if ties == "half":
+        half = rows.tied / 2
+        rows = rows._replace(won=rows.won + half, lost=rows.lost + half, tied=np.zeros_like(half))
     n, n_topics, n_assessors = len(battles.documents), len(battles.topics), len(battles.assessors)
     group = chains(rows, n)
     inside = group == np.bincount(group).argmax()
@@ -75,7 +79,7 @@ def system_worths(battles: Preferences, *, ties: Ties = "davidson") -> SystemWor
     if inside.sum() < 2 or (rows.tied.any() and np.bincount(without_ties[inside]).max() < 2):
         raise NoOverlapError(
             f"no two of the {n} systems beat each other, also over others, so log-worths have no bounds; add battles "
-            "between the same systems, or count ties as halves (--ties half)"
+            "between the same systems or, where some are ties, count these as halves (--ties half)"
         )
     if n_topics * n_assessors * n > MOST_NUMBERS:
         raise ArgumentError(
@@ -88,10 +92,7 @@ def system_worths(battles: Preferences, *, ties: Ties = "davidson") -> SystemWor
     np.add.at(values, (assessor[used], topic[used]), n_topics * n_assessors * change)
     values = values[:, :, inside] - values[:, :, inside].mean(axis=2, keepdims=True)
     systems = np.concatenate([rows.first, rows.second])
-    wins, tied, losses = (
-        np.bincount(systems, np.concatenate(of_sides), n).astype(np.float64)
-        for of_sides in ((rows.won, rows.lost), (rows.tied, rows.tied), (rows.lost, rows.won))
-    )
+    wins, tied, losses = (np.bincount(systems, np.concatenate(of_sides), n).astype(np.float64) for of_sides in counts)
     return SystemWorths(
         battles.documents,
         np.where(inside, log_worth - log_worth[inside].mean(), np.nan),
