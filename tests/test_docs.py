@@ -28,6 +28,7 @@ from qrowd.cli.main import app
 from qrowd.evaluation import definitions
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
+from real_runs import runs_of
 from test_architecture import LAYER_OF, package_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -214,7 +215,7 @@ def test_the_examples_in_docstrings_are_true(module):
 
 def test_the_real_result_of_the_readme_is_what_qrowd_says_of_dl21(dl21):
     scores = qrowd.evaluate(
-        qrowd.read_runs(str(dl21 / "runs" / "*.gz")),
+        runs_of(dl21),
         qrowd.read_judgments(str(dl21 / "judges" / "*.qrels.gz")),
         ["nDCG@10", "AP"],
     ).to_xarray()

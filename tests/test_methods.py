@@ -8,7 +8,7 @@ import pytest
 from qrowd import Judgments, Runs, aggregation, evaluate, evaluation
 from qrowd.aware import NAMES, similarity_to_random
 from qrowd.errors import ArgumentError, MeasureError
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions, interval_dcg
 from qrowd.methods import DEFINITIONS, _side_by_side, evaluate_methods, parse_method
 from qrowd.model.conventions import Conventions
@@ -16,6 +16,7 @@ from qrowd.model.judgments import concatenate_judgments
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.reports.evaluation import evaluation_of, summarise
 from qrowd.simulation import simulate_demo, simulate_magnitudes
+from real_runs import runs_of
 
 RUNS, PANEL, TRUTH = simulate_demo()
 EXPERTS = PANEL.select(assessors=["ann", "bob", "lena", "sven"])
@@ -201,7 +202,7 @@ def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
     files = {name: dl21 / "judges" / f"{name}.qrels.gz" for name in WHOLE_GRADES}
     judgments = read_judgments({"nist": dl21 / "qrels.nist.txt", **files})
     assert len(set(map(str, judgments.scales))) == 3
-    runs = read_runs(dl21 / "runs")
+    runs = runs_of(dl21)
     leaders = set()
     for seed in (1, 2, 3):
         scores = evaluate_methods(runs, judgments, ["nDCG@10"], methods=["majority"], rng=seed)

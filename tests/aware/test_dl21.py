@@ -5,16 +5,17 @@ import pytest
 
 from qrowd.aware import NAMES, aware, similarity_to_random
 from qrowd.evaluation import evaluate
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.kernels.correlation import tau_b
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.scores import known_mean
+from real_runs import runs_of
 
 
 @pytest.fixture(scope="module")
 def runs(dl21):
-    return read_runs(str(dl21 / "runs" / "*.gz"))
+    return runs_of(dl21)
 
 
 @pytest.fixture(scope="module")

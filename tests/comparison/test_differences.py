@@ -13,6 +13,7 @@ from qrowd.comparison.differences import all_differences, difference
 from qrowd.comparison.interval_widths import recommended
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.two_way import two_way, two_way_with_holes
+from real_runs import runs_of
 
 NAN = float("nan")
 
@@ -300,9 +301,7 @@ def test_one_system_has_no_pairs_and_pairs_keep_the_order_of_the_panel():
 
 
 def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
-    scores = qrowd.evaluate(
-        qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"]
-    ).sel(measure="AP")
+    scores = qrowd.evaluate(runs_of(dl21), qrowd.read_judgments([str(dl21 / "judges")]), ["AP"]).sel(measure="AP")
     both, topics = all_differences(scores), all_differences(scores, method="topics")
     assert (both.method, both.n_assessors, both.n_topics) == ("satterthwaite", 18, 53)
     assert np.median((both.high - both.low) / (topics.high - topics.low)) > 1.05

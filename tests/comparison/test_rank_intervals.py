@@ -14,6 +14,7 @@ from qrowd.comparison.rank_intervals import rank_intervals
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.max_t import with_skewness, without_skewness
 from qrowd.model.scores import Scores
+from real_runs import runs_of
 
 NAN = float("nan")
 
@@ -156,7 +157,7 @@ def test_nothing_below_two_systems_and_two_topics():
 
 def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):
     measured = (
-        qrowd.evaluate(qrowd.read_runs([str(dl21 / "runs")]), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"])
+        qrowd.evaluate(runs_of(dl21), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"])
         .to_xarray()
         .sel(measure="nDCG@10")
     )

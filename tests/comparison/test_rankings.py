@@ -19,6 +19,7 @@ from qrowd.comparison.rankings import (
 )
 from qrowd.errors import ArgumentError
 from qrowd.model.scores import Scores
+from real_runs import runs_of
 
 NAN = float("nan")
 
@@ -85,7 +86,7 @@ def test_a_data_array_brings_the_names(scores):
 
 
 def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_tend_to(dl21):
-    runs, judgments = (qrowd.read_runs(dl21 / "runs"), qrowd.read_judgments(dl21 / "judges"))
+    runs, judgments = (runs_of(dl21), qrowd.read_judgments(dl21 / "judges"))
     scores = qrowd.evaluate(runs, judgments, "P@10")  # P@10 ties many systems
     found, scores = correlations(scores), scores.values[0]
     for a in range(len(scores)):

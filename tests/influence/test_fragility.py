@@ -18,6 +18,7 @@ from qrowd.influence.score_cells import cells_of
 from qrowd.influence.weighted_sums import Steps, concave_hulls, least_number, weighted_sums
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_demo
+from real_runs import runs_of
 
 DOCUMENTS = ("d1", "d2", "d3", "d4")
 MEASURES = {  # with today's normaliser: gains, discount and cut-off
@@ -326,7 +327,7 @@ def test_one_assessor_or_other_scales_are_no_panel():
 
 
 def test_dl21_differences_of_the_best_24_systems_rest_on_few_judgments(dl21):
-    runs = qrowd.read_runs(str(dl21 / "runs" / "*.gz"))
+    runs = runs_of(dl21)
     nist = qrowd.read_judgments(str(dl21 / "qrels.nist.txt"))
     scores = qrowd.evaluate(runs, nist, "nDCG@10")
     order = np.argsort(-scores.values[0, 0].mean(axis=0))[:24]

@@ -25,7 +25,7 @@ def test_unshrunk_the_lead_of_equal_systems_would_be_taken_for_real():
     (50, 5, 0.25, 1.4), (54, 5, 0.18, 4.8),
 ])  # fmt: skip
 def test_where_advice_is_given_it_is_right_in_four_cases_of_five(design):
-    found = advice(*design, n_simulations=600, rng=3)
+    found = advice(*design, n_simulations=300, rng=3)
     assert found.speaks > 0.7
     assert found.right >= 0.8
     assert found.said >= 0.8
@@ -41,7 +41,7 @@ def test_a_difference_is_found_with_the_probability_that_plan_says(design):
 
 
 def test_topics_planned_from_a_pilot_of_eight_have_about_the_power_wanted_and_of_three_less():
-    eight, three = (planned_topics("TREC 2020", 50, a, n_simulations=10, rng=2) for a in (8, 3))
+    eight, three = (planned_topics("TREC 2020", 50, a, n_simulations=6, rng=2) for a in (8, 3))
     assert eight.needed == pytest.approx(75, abs=3)
     assert 0.7 < eight.mean < 0.9
     assert three.mean < eight.mean
@@ -51,7 +51,7 @@ def test_topics_planned_from_a_pilot_of_eight_have_about_the_power_wanted_and_of
 def test_the_page_has_all_cells_and_tells_its_progress(monkeypatch):
     told = []
     monkeypatch.setattr(
-        study, "another_panel", lambda *cell, n_simulations, rng: another_panel(*cell, n_simulations=20, rng=rng)
+        study, "another_panel", lambda *cell, n_simulations, rng: another_panel(*cell, n_simulations=5, rng=rng)
     )
     monkeypatch.setattr(
         study, "planned_topics", lambda *design, n_simulations, rng: planned_topics(*design, n_simulations=2, rng=rng)

@@ -15,6 +15,7 @@ from qrowd_papers.aware.claims import aware_page
 from qrowd_papers.aware.printed import by_size
 from qrowd_papers.aware.study import BASELINES, METHODS, PRINTED, AwareStudy, anova_tables, aware_study
 from qrowd_papers.panels import crowdsourcing_tracks, relevant_from
+from real_runs import runs_of
 
 SETS, CROWD, GOLD = crowdsourcing_tracks(4, (9, 1), 3, 60, depth=50, prevalence=0.3, rng=1)
 RUNS = SETS["T@8"]
@@ -215,7 +216,11 @@ def aware_gold_of_another_topic():
     return Judgments.from_rows([("elsewhere", "d", "gold", 1)])
 
 
-def test_the_quick_page_says_what_was_done_and_which_came_closest():
+def test_the_quick_page_says_what_was_done_and_which_came_closest(monkeypatch):
+    def few(*case, **options):
+        return aware_study(*case, **options | {"n_tuples": 4, "n_resamples": 5})
+
+    monkeypatch.setattr("qrowd_papers.aware.claims.aware_study", few)
     page = aware_page(quick=True, rng=1)
     assert page.sentence.startswith("AWARE, recomputed. Closest to the gold: on simulated ")
     titles = [table.title for table in page.tables]
@@ -239,13 +244,13 @@ def test_the_quick_page_says_what_was_done_and_which_came_closest():
 
 def test_real_panels_agree_on_what_the_paper_concludes(dl21):
     """Weights by distance from random assessors beat equal ones in RMSE; as printed they do worse."""
-    from qrowd import read_judgments, read_runs
+    from qrowd import read_judgments
 
-    runs = read_runs([str(dl21 / "runs")])
+    runs = runs_of(dl21)
     judges = relevant_from(read_judgments([str(dl21 / "judges")]))
     gold = read_judgments([str(dl21 / "qrels.nist.txt")]).recode({0: 0, 1: 0, 2: 1, 3: 1})
     methods = ["mv", "uniform", "sgl_rmse_msd", "sgl_rmse_msd:printed"]
-    found = aware_study(runs, judges, gold, ["AP"], methods=methods, sizes=[10], n_tuples=60, n_resamples=20, rng=1)
+    found = aware_study(runs, judges, gold, ["AP"], methods=methods, sizes=[10], n_tuples=20, n_resamples=20, rng=1)
     mv, uniform, ours, printed = found.rmse[0, 0, :, 0]
     assert ours < uniform < printed
     assert ours < mv

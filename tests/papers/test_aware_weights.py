@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import qrowd_papers.aware_weights as study
 from qrowd import Conventions, evaluate
 from qrowd.aware import aware, similarity_to_random
 from qrowd.aware.estimators import DEFAULT
@@ -114,7 +115,10 @@ def test_the_table_of_estimators_has_each_of_them_on_real_and_on_simulated_panel
     assert [row[1] for row in rows] == [*ESTIMATORS, *ESTIMATORS]
 
 
-def test_the_quick_page_has_every_kind_and_says_what_was_done():
+def test_the_quick_page_has_every_kind_and_says_what_was_done(monkeypatch):
+    monkeypatch.setattr(
+        study, "simulated_trials", lambda *kinds, **options: simulated_trials(*kinds, **options | {"n": 2})
+    )
     page = aware_weights_page(quick=True, rng=1)
     assert page.sentence.startswith(f"AWARE's weights ({DEFAULT}) beside equal weights: of {4 * len(KINDS)} simulated")
     kinds = next(table for table in page.tables if table.title.startswith("simulated panels"))

@@ -60,6 +60,7 @@ def test_a_crossed_example_of_brennan_comes_out_as_printed():
     assert components.generalizability() == pytest.approx(variance_components(numbered(brennan_3())).generalizability())
 
 
+@settings(max_examples=15)
 @given(tables())
 def test_components_solve_the_expectations_that_are_counted_out(values):
     estimates = crossed_components(values, np.ones((1, len(values))))[0]
@@ -77,6 +78,7 @@ def test_other_units_change_estimates_by_the_square_of_the_unit(values, unit, sh
     assert crossed_components(unit * values + shift, weights) == pytest.approx(estimates, abs=1e-8, nan_ok=True)
 
 
+@settings(max_examples=25)
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_levels_does_not_matter(values, random):
     weights = np.ones((1, len(values)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qrowd_papers.next_judgments as next_judgments
-from pools import Backwards, few_in_families, few_ranks_held, spawned
+from pools import Backwards, Pickled, few_in_families, few_ranks_held, spawned
 from qrowd.errors import ArgumentError
 from qrowd.executors import Processes
 from qrowd.reports.document import render
@@ -19,10 +19,10 @@ from qrowd_papers.rank_coverage import RankStudy, family_wise_error, rank_study
 from qrowd_papers.skewed_grades import skewed_grades
 
 
-@pytest.fixture(scope="module")
-def executor():
-    """Two processes for all tests of this module."""
-    with spawned(2) as pool:
+@pytest.fixture(scope="module", params=["here", pytest.param("processes", marks=pytest.mark.nightly)])
+def executor(request):
+    """Copies of tasks, run here; every night two processes for all tests of this module."""
+    with Pickled() if request.param == "here" else spawned(2) as pool:
         yield pool
 
 
@@ -45,9 +45,10 @@ def test_equal_systems_are_simulated_in_blocks_that_change_no_count(executor, mo
     assert [row[2:4] for row in null_table(5, 1, None).rows] == [["5", "2"]] * 2  # errors: of the paths 3 and 4
 
 
-def test_coverage_is_the_same_in_two_processes(executor):
+def test_coverage_is_the_same_in_two_processes():
     size = {"n_topics": (10, 20), "n_assessors": (2, 4), "n_simulations": 100, "n_replicates": 20, "rng": 1}
-    alone, together = coverage(**size), coverage(**size, executor=executor)
+    with spawned(2) as executor:
+        alone, together = coverage(**size), coverage(**size, executor=executor)
     assert together.equals(alone)
 
 

@@ -34,7 +34,7 @@ def test_a_replay_is_what_next_judgments_says_step_by_step(panel: ReplayPanel) -
     problem, gains = panel.problem(Question("better", pair))
     design = None
     answers: dict[str, dict[str, float]] = {}
-    steps = list(islice(replay(problem, gains, seed=3), 8))
+    steps = list(islice(replay(problem, gains, seed=3), 5))
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         n = 1 if following is None else following.n_asked - step.n_asked
         people = qrowd.Judgments.from_dict({"people": answers}, scales={"people": PEOPLE}) if answers else None
@@ -56,7 +56,7 @@ def test_a_replay_is_what_next_judgments_says_step_by_step(panel: ReplayPanel) -
             assert list(zip(result.topics, result.documents, strict=True)) == names
             for (topic, document), gain in zip(names, gains[rows], strict=True):
                 answers.setdefault(topic, {})[document] = float(gain)
-    assert steps[-1].n_asked > 40
+    assert steps[-1].n_asked > 25
 
 
 def test_answers_that_were_not_asked_for_change_nothing(panel: ReplayPanel) -> None:
@@ -91,8 +91,8 @@ def test_wrong_decisions_are_counted_with_an_exact_interval() -> None:
 
 
 def test_labels_save_judgments_and_large_differences_are_decided_rightly(panel: ReplayPanel) -> None:
-    result = replays(panel, seeds=[1], every=2)
-    assert len(result.rows) == 3 * len(pairs_of(panel, every=2)) == 15
+    result = replays(panel, seeds=[1], every=3)
+    assert len(result.rows) == 3 * len(pairs_of(panel, every=3)) == 12
     bands = result.bands().set_index(["design", "low"])
     assert bands.loc[(NEXT, 0.05), "median"] < bands.loc[("uniform documents", 0.05), "median"]
     assert bands.loc[(NEXT, 0.05), "n_wrong"] == 0
@@ -107,7 +107,7 @@ def test_of_dl21_a_large_difference_needs_a_fifth_of_the_documents(published: Re
     assert len(published.systems) == 24
     assert len(published.candidates) >= 10_828
     shares = []
-    for first, second in ((3, 20), (4, 23), (6, 22)):
+    for first, second in ((3, 20), (6, 22)):
         pair = (published.systems[first], published.systems[second])
         problem, gains = published.problem(Question("better", pair))
         *_, last = replay(problem, gains, seed=1)

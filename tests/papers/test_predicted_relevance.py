@@ -7,12 +7,12 @@ from scipy.stats import binom
 
 from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.evaluation import evaluate
-from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd.simulation import simulate_demo
 from qrowd_papers.predicted_relevance.cases import federated_search
 from qrowd_papers.predicted_relevance.study import GAINS, means_by_gains, tau_between_assessors
+from real_runs import runs_of
 
 RUNS, ALL, _ = simulate_demo()
 PEOPLE = ALL.select(assessors=["ann", "sven"])
@@ -35,7 +35,7 @@ def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones
     """Two people judged every passage, and systems are ranked by the one or the other: as Table 6."""
     frame = pd.read_csv(dl19 / "humans" / "main.tsv", sep="\t", dtype={"topic": str, "document": str})
     slots = Judgments.from_frame(frame).slots(2)
-    found = tau_between_assessors(read_runs(str(dl19 / "runs" / "*")), slots, "nDCG@10", rel=3)
+    found = tau_between_assessors(runs_of(dl19), slots, "nDCG@10", rel=3)
     assert found["predicted"] > found["binary"] + 0.04
     assert 0.8 < found["binary"] < 0.9
 

@@ -5,10 +5,11 @@ import pytest
 
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import evaluate
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.replacement import prediction_powered_means
 from qrowd.simulation import simulate_demo
 from qrowd_papers.prediction_powered import METHODS, ppi_coverage
+from real_runs import runs_of
 
 RUNS, JUDGMENTS, POOL = simulate_demo()
 TRUTH, JUDGES = POOL.judgments(), JUDGMENTS.select(assessors=["ann", "crowd-3"])
@@ -48,7 +49,7 @@ def test_differences_are_from_the_best_system():
 
 @pytest.mark.parametrize(("draw", "quantity"), [("with replacement", "means"), ("split", "differences")])
 def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judge(dl21, draw, quantity):
-    runs, nist = read_runs(str(dl21 / "runs" / "*.gz")), read_judgments(str(dl21 / "qrels.nist.txt"))
+    runs, nist = runs_of(dl21), read_judgments(str(dl21 / "qrels.nist.txt"))
     judges = read_judgments(str(dl21 / "judges" / "*.qrels.gz")).select(assessors=["umbrela-gpt4o", "binary-llama32"])
     found = ppi_coverage(runs, nist, judges, draw=draw, quantity=quantity, rng=1)
     frame = found.set_index(["assessor", "n_human", "method"]).sort_index()

@@ -22,7 +22,7 @@ from qrowd_papers.preferences.replays import (
 )
 
 
-@settings(max_examples=6)
+@settings(max_examples=5)
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 3.0]), st.sampled_from([0.0, 0.2, 0.5]), st.integers(2, 4))
 def test_a_proven_stop_is_never_wrong_and_never_later(seed, noise, bad, systems):
     topic = simulate_topic(n_systems=systems, noise=noise, bad_share=bad, rng=seed)
@@ -87,7 +87,7 @@ def test_a_simulated_topic_is_made_like_the_papers():
 
 
 def test_the_curves_of_figure_2_lie_in_the_papers_order():
-    curves = judgments_needed(made_like_the_papers(15), rng=2)
+    curves = judgments_needed(made_like_the_papers(10), rng=2)
     mean = {}
     for condition in FIGURE_2:
         here = curves.condition == condition.name
@@ -105,7 +105,7 @@ def test_the_curves_of_figure_2_lie_in_the_papers_order():
 
 
 def test_for_two_systems_utility_with_stopping_needs_about_n_and_less_than_any_other_order():
-    topics = made_like_the_papers(20, n_systems=2)
+    topics = made_like_the_papers(12, n_systems=2)
     orders = ("utility", "settled", "random", "kept", "insertion")
     curves = judgments_needed(topics, [Condition(name, name, stop=PROVEN) for name in orders], rng=2)
     needed = {

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from qrowd import read_judgments, read_preferences, read_runs
+from qrowd import read_judgments, read_preferences
 from qrowd.comparison.rankings import kendall_tau_b
 from qrowd.errors import InputError, NoOverlapError
 from qrowd.evaluation import evaluate
@@ -16,14 +16,15 @@ from qrowd_papers.preferences import study
 from qrowd_papers.preferences.missing import missing_preferences
 from qrowd_papers.preferences.replays import real_topics
 from qrowd_papers.preferences.study import log_worths_and_grades, preferences_page, rank_systems
+from real_runs import runs_of
 
 
 @pytest.fixture(scope="module")
 def page():
-    """The page with a fifth of the topics that a quick page has."""
+    """The page with a tenth of the topics that a quick page has."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "missing_preferences", partial(missing_preferences, **study.QUICK))
-        return preferences_page(n_topics=4, rng=2)
+        return preferences_page(n_topics=2, rng=2)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +113,7 @@ def test_a_real_topic_holds_the_first_documents_that_were_compared():
 
 
 def test_preferences_rank_the_systems_of_2021_much_as_nist_s_grades_do(dl21):
-    runs = read_runs([str(dl21 / "runs")])
+    runs = runs_of(dl21)
     said = read_preferences([str(dl21 / "preferences")])
     gold = read_judgments([str(dl21 / "qrels.nist.txt")])
     taus = rank_systems(runs, said, gold, ["ppref@10", "wpref@10", "compatibility"])
@@ -142,7 +143,7 @@ def test_by_utility_with_a_stop_two_engines_need_one_to_two_grades_fewer_as_prin
 
 @pytest.fixture(scope="module")
 def incomplete():
-    frame = missing_preferences(n_topics=16, n_systems=8, n_resamples=6, shares=(0.2, 0.5, 0.9), rng=3).to_frame()
+    frame = missing_preferences(n_topics=12, n_systems=8, n_resamples=4, shares=(0.2, 0.5, 0.9), rng=3).to_frame()
     return frame.set_index(["measure", "inferred", "missing"]).sort_index()
 
 

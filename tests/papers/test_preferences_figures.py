@@ -18,7 +18,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def figures():
-    return {figure.name: figure for figure in preferences_figures(quick=True, rng=3)}
+    return {figure.name: figure for figure in preferences_figures(n_topics=6, rng=3)}
 
 
 def test_every_figure_has_a_name_a_caption_and_data(figures):

@@ -36,7 +36,7 @@ def published(dl21):
 
 
 def test_more_prompts_of_a_model_agree_better_with_the_truth_and_save_more_topics(panel):
-    found = agreements(panel, n_draws=4, n_resamples=50, rng=1)
+    found = agreements(panel, n_draws=2, n_resamples=20, rng=1)
     rows = {(row.models, row.n_prompts): row for row in worth(found, 0.5)}
     assert len(rows) == 5 * 4  # three models, one by chance, all; 1, 2, 3 and 5 prompts
     for label in (*model_names(panel), ONE, ALL):
@@ -121,7 +121,11 @@ def test_on_dl21_all_prompts_of_the_best_model_add_little_to_one(published, dl19
     assert best.saved - rows["gpt-4o", 1].saved == pytest.approx(0.045, abs=5e-4)
 
 
-def test_the_page_has_a_row_for_each_panel_and_refuses_a_folder_without_the_data(tmp_path):
+def test_the_page_has_a_row_for_each_panel_and_refuses_a_folder_without_the_data(tmp_path, monkeypatch):
+    def few(panel, **options):
+        return agreements(panel, **options | {"n_resamples": 5})
+
+    monkeypatch.setattr("qrowd_papers.prompt_panels.agreements", few)
     steps = []
     page = prompt_panels_page(quick=True, rng=1, progress=lambda *what: steps.append(what))
     assert steps[-1][1:] == (20, 20)

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from qrowd import read_judgments, read_runs
+from qrowd import read_judgments
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
 from qrowd.gain_distributions import agreement_aware_ndcg, gain_distributions
 from qrowd.model.scores import Scores
 from qrowd_papers.agreement.scatter import scatter
+from real_runs import runs_of
 
 SCORES = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=3, max_size=6)
 
@@ -74,7 +75,7 @@ def test_scores_without_anything_in_common_or_of_one_name_are_refused():
 
 
 def test_on_dl21_it_is_related_to_average_precision_but_not_the_same(dl21):
-    runs, judgments = read_runs(str(dl21 / "runs" / "*.gz")), read_judgments(str(dl21 / "judges" / "*.qrels.gz"))
+    runs, judgments = runs_of(dl21), read_judgments(str(dl21 / "judges" / "*.qrels.gz"))
     nist = read_judgments(str(dl21 / "qrels.nist.txt"))
     aware = agreement_aware_ndcg(runs, gain_distributions(judgments, gains="rescaled"), cutoff=10)
     found = scatter(aware.scores().sel(measure=aware.measure), evaluate(runs, nist, "AP(rel=2)"))

@@ -23,7 +23,8 @@ def test_where_documents_are_independent_both_cover_alike():
     assert np.median(found.width[topics].to_numpy() / found.width[documents].to_numpy()) < 1.15
 
 
-def test_one_seed_one_table():
+def test_one_seed_one_table(monkeypatch):
+    monkeypatch.setattr(study, "TRUTH_TOPICS", 400)
     one, two = (study.topic_intervals((1.0,), (5,), (10,), n_simulations=3, n_resamples=20, rng=3) for _ in range(2))
     assert np.array_equal(one.width, two.width)
     assert one["estimate"].tolist() == ["alpha", "p(R|0)", "p(R|1)", "p(R|2)", "p(R|3)"] * 2

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
@@ -102,6 +102,7 @@ def test_intervals_of_levels_that_differ_do_not_overlap():
             assert apart[second, first] == (low[j] > high[i])
 
 
+@settings(max_examples=15)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=7, unique=True), st.sampled_from(["highest", "lowest"]))
 def test_groups_are_the_largest_runs_of_levels_that_do_not_differ(means, best):
     names = [f"s{i}" for i in range(len(means))]

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from qrowd.files import read_runs
 from qrowd.model.judgments import Judgments
 from qrowd.predicted_relevance import predicted_relevance
 from qrowd_papers.predicted_relevance.sensitivity import sensitivity_to_rank
+from real_runs import runs_of
 
 
 def people(folder, name):
@@ -40,5 +40,5 @@ def test_topics_matter_more_than_the_number_of_documents_suggests(main):
 
 def test_good_results_have_more_to_them_than_their_grade_says(main, dl19):
     """As Figure 1: p(R|i) falls as worse results are taken in."""
-    curve = sensitivity_to_rank(main, read_runs(str(dl19 / "runs" / "*")), rel=2)
+    curve = sensitivity_to_rank(main, runs_of(dl19), rel=2)
     assert (curve.probability[0] > curve.probability[-1] + 0.1).all()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from merging import judgments_of, panels
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.model.conventions import Duplicates
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -15,6 +15,7 @@ from qrowd.predicted_relevance import predicted_relevance, relevant_results
 from qrowd.predicted_relevance.results import found_by_others
 from qrowd.reports.prediction import predict_relevance
 from qrowd.simulation import simulate_demo
+from real_runs import runs_of
 
 LABELS = {  # ann judged all of q, ann and bob all of r, bob and cyd all of s, and nobody all of t
     ("q", "d1"): {"ann": 2, "bob": 1},
@@ -253,7 +254,7 @@ def test_equation_5_is_the_default_and_expects_too_little_of_the_best_systems_of
     folder = request.getfixturevalue(collection)
     judge = folder / "judges" / "umbrela-gpt4o.qrels.gz"
     judgments = read_judgments({"NIST": folder / "qrels.nist.txt", "judge": judge}, scales={"judge": "0-3"})
-    prediction = predict_relevance(judgments, runs=read_runs(folder / "runs"), rel=2, n_resamples=0)
+    prediction = predict_relevance(judgments, runs=runs_of(folder), rel=2, n_resamples=0)
     assert prediction.model.probability == pytest.approx(probability, abs=5e-4)
     assert verdict(prediction) == "too low"
 

@@ -7,11 +7,12 @@ import pytest
 from scipy.stats import kendalltau
 
 from qrowd.evaluation import evaluate
-from qrowd.files import read_preferences, read_runs
+from qrowd.files import read_preferences
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
+from real_runs import runs_of
 
 approx = pytest.approx
 
@@ -132,6 +133,6 @@ def test_the_preferences_of_dl21_are_all_read(human):
 
 
 def test_people_and_a_model_order_real_systems_alike(human, dl21):
-    scores = evaluate(read_runs(str(dl21 / "runs" / "*.gz")), human, ["wpref@10", "compatibility"]).to_xarray()
+    scores = evaluate(runs_of(dl21), human, ["wpref@10", "compatibility"]).to_xarray()
     for crowd, gpt4o in scores.mean("topic").values:
         assert kendalltau(crowd, gpt4o).statistic > 0.7

@@ -10,10 +10,11 @@ from scipy import stats
 from oracles import favour as oracle
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.scores import Scores
 from qrowd.replacement import assessor_bias, expected_scores
+from real_runs import runs_of
 
 approx = pytest.approx
 WHO, SYSTEMS = ("ann", "bob", "cyd", "dan", "llm"), ("n1", "n2", "b1", "b2", "b3")
@@ -217,7 +218,7 @@ def test_bad_input_is_one_line_with_the_next_step(what):
 @pytest.mark.nightly
 def test_on_dl19_a_judge_who_seems_to_disfavour_neural_systems_is_mostly_noisier_than_people(dl19):
     people = read_judgments([dl19 / "humans" / "main.tsv"])
-    runs = read_runs(dl19 / "runs")
+    runs = runs_of(dl19)
     plain, adjusted = {}, {}
     for name in ("umbrela-gpt4o", "umbrela-llama32"):
         judge = read_judgments([dl19 / "judges" / f"{name}.qrels.gz"])

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import real_runs
 from oracles import label_uncertainty as oracle
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd_papers.magnitude.merged_runs import complete_lists, merged_runs
@@ -121,7 +122,7 @@ def test_what_cannot_be_merged_is_said():
 
 
 def test_dl21_merges_of_real_lists_have_no_unjudged_document_at_10(dl21):
-    runs = read_runs(str(dl21 / "runs" / "*.gz"))
+    runs = real_runs.runs_of(dl21)
     nist = read_judgments(str(dl21 / "qrels.nist.txt"))
     found = complete_lists(runs, nist)
     counts = [int(row.sum()) for row in found.values()]

@@ -8,11 +8,12 @@ from oracles import label_uncertainty as oracle
 from qrowd.aggregation import median
 from qrowd.errors import NoOverlapError
 from qrowd.evaluation import evaluate
-from qrowd.files import read_judgments, read_runs
+from qrowd.files import read_judgments
 from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.simulation import simulate_pool, simulate_runs
 from qrowd_papers.magnitude.single_assessor import JudgmentSamples, simulate_single_assessor
+from real_runs import runs_of
 
 approx = pytest.approx
 
@@ -102,7 +103,7 @@ def test_what_cannot_be_compared_is_said(runs, judgments, gold):
 
 @pytest.mark.parametrize(("n", "tolerance"), [(100, 0.005), pytest.param(1000, 5e-5, marks=pytest.mark.nightly)])
 def test_dl21_one_of_three_judges_per_document_against_nist(dl21, n, tolerance):
-    runs = read_runs(str(dl21 / "runs" / "*.gz"))
+    runs = runs_of(dl21)
     judges = read_judgments([str(p) for p in sorted((dl21 / "judges").glob("umbrela-*.qrels.gz"))])
     nist = read_judgments(str(dl21 / "qrels.nist.txt"))
     found = simulate_single_assessor(runs, judges, ["nDCG@10"], nist, n_resamples=n, rng=1)
@@ -113,7 +114,7 @@ def test_dl21_one_of_three_judges_per_document_against_nist(dl21, n, tolerance):
 def test_dl19_one_person_per_passage_ranks_systems_less_like_nist_than_both_and_err_suffers_most(dl19, n, tolerance):
     frame = pd.read_csv(dl19 / "humans" / "main.tsv", sep="\t", dtype={"topic": str, "document": str})
     people = Judgments.from_frame(frame).with_scales({"*": "0-3"})
-    runs = read_runs(str(dl19 / "runs" / "*"))
+    runs = runs_of(dl19)
     nist = read_judgments(str(dl19 / "qrels.nist.txt"))
     found = simulate_single_assessor(runs, people, ["nDCG@10", "ERR@10"], nist, n_resamples=n, rng=1)
     expected = [[0.840, 0.872, 0.906], [0.656, 0.729, 0.802]]
