@@ -26,7 +26,7 @@ CASES = {
     "a grade that is no number": ({"ann.qrels": "q1 0 d1 yes\n"}, [], ["ann.qrels, line 1", "'yes'"]),
     "a document twice": ({"a.run": RUN + "q1 Q0 d1 3 0.5 A\n"}, [], ["a.run, line 3", "d1", "twice"]),
     "an empty file": ({"a.run": ""}, [], ["a.run", "empty"]),
-    "an unknown measure": ({}, ["-m", "nDGC@10"], ["'nDGC@10'", "did you mean 'nDCG'"]),
+    "an unknown measure": ({}, ["-m", "nDGC@10"], ["'nDGC@10'", "did you mean 'nDCG@10'"]),
     "a cut-off of 0": ({}, ["-m", "P@0"], ["'P@0'", "from 1"]),
     "an unknown parameter": ({}, ["-m", "AP(k=3)"], ["AP(k=3)", "'k'", "rel"]),
     "no common topic": ({"ann.qrels": "x9 0 d1 1\n"}, [], ["share no topic", "q1", "x9"]),

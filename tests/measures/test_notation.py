@@ -149,7 +149,7 @@ def test_every_measure_takes_a_cut_off_exactly_where_it_says_so(definition):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("nDGC@10", "measure 'nDGC@10' is unknown; did you mean 'nDCG'?"),
+        ("nDGC@10", "measure 'nDGC@10' is unknown; did you mean 'nDCG@10'?"),
         ("avg_prec", "measure 'avg_prec' is unknown"),
         ("recip_rnk", "did you mean 'recip_rank'?"),
         ("", "not of the form Name(parameter=value)@k"),

@@ -188,10 +188,10 @@ def _find(
         from difflib import get_close_matches
 
         lowered = {name_or_alias.lower(): name_or_alias for d in definitions for name_or_alias in (*d.aliases, d.name)}
-        near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-        hint = (
-            f"did you mean {lowered[near[0]]!r}?" if near else f"choose from {', '.join(d.name for d in definitions)}"
-        )
+        hint = f"choose from {', '.join(d.name for d in definitions)}"
+        for near in get_close_matches(name.lower(), lowered, n=1, cutoff=0.5):
+            meant = lowered[near] if cutoff is None else f"{lowered[near]}@{cutoff}"
+            hint = f"did you mean {meant!r}?"
         where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
     if cutoff is not None and not _CUT.fullmatch(cutoff := cutoff.strip()):

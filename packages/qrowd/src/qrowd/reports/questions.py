@@ -165,6 +165,7 @@ class Asking:
             "pair": shlex.join(self.pair),
             "question": shlex.quote(" > ".join(self.pair) or "best"),
             "models": models,
+            "of_runs": f"--runs {paths['runs']}{settings.options('system')} " if self.scores is not None else "",
             "and_models": f" --model {models}" if models else "",
             "and_judgments": f" --judgments {judgments}" if judgments else "",
             "scale": self.scale,
