@@ -18,7 +18,7 @@ from sys import float_info
 from typing import ClassVar, Literal, TypeGuard
 
 from qrowd.errors import MeasureError
-from qrowd.model.labels import described
+from qrowd.model.labels import closest, described
 
 Value = bool | int | float | str | dict[float, float] | None
 _SHAPE = re.compile(r"(?P<name>[^(@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<cutoff>.*))?", re.DOTALL)
@@ -185,13 +185,9 @@ def _find(
         definitions = (*definitions, *others)
         definition, cutoff = _named(name, cutoff, definitions)
     if definition is None:
-        from difflib import get_close_matches
-
-        lowered = {name_or_alias.lower(): name_or_alias for d in definitions for name_or_alias in (*d.aliases, d.name)}
-        hint = f"choose from {', '.join(d.name for d in definitions)}"
-        for near in get_close_matches(name.lower(), lowered, n=1, cutoff=0.5):
-            meant = lowered[near] if cutoff is None else f"{lowered[near]}@{cutoff}"
-            hint = f"did you mean {meant!r}?"
+        end = "" if cutoff is None else f"@{cutoff}"
+        names = [f"{name_or_alias}{end}" for d in definitions for name_or_alias in (d.name, *d.aliases)]
+        hint = closest(f"{name}{end}", names, "measure")
         where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
     if cutoff is not None and not _CUT.fullmatch(cutoff := cutoff.strip()):

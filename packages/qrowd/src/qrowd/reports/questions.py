@@ -145,7 +145,6 @@ class Asking:
         are_files = 3 < len(self.models) == len(of_models)
         models = shlex.join(short_paths(of_models) if are_files else self.models)
         kinds = set() if judged is None else {scale.kind for scale in judged.scales}
-        first, second = self.pair or ("", "")
         compared = one.preferences  # of systems, if the same names stand on two topics or more each
         across_topics = compared is not None and compared.pool.document.size >= 2 * len(compared.documents)
         return paths | {
@@ -160,8 +159,7 @@ class Asking:
             "of_documents": not across_topics,
             "slots": f" --slots {self.slots}" if self.slots else "",
             "method": "" if kinds & {"binary", "graded"} else " --method median",
-            "first": first,
-            "second": second,
+            "leaders": self.pair or ("", ""),
             "pair": shlex.join(self.pair),
             "question": shlex.quote(" > ".join(self.pair) or "best"),
             "models": models,
