@@ -106,8 +106,9 @@ def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, 
     assert not list(tmp_path.glob("*.svg"))
 
 
-def test_runs_are_asked_for_before_anything_is_read(qrowd):
-    outcome = qrowd("plot", "systems", "--judgments", "nowhere")
+def test_runs_are_asked_for_where_judgments_alone_are_given(qrowd, tmp_path):
+    (tmp_path / "ann.qrels").write_text("t 0 d 1\n")
+    outcome = qrowd("plot", "systems", "--judgments", "ann.qrels")
     assert outcome.status == 2
     assert "plot systems: it needs runs; give --runs FILES" in outcome.err
 
