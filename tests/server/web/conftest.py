@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browsers import Look
+from qrowd_server.store import accounts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
     from server.web.journeys import Application
     from server.web.siege import Fort
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Passwords are hashed and checked in no time here; what they cost is a matter of the store's tests."""
+    hasher = accounts._hasher(True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "_hasher", lambda fast: hasher)
+        accounts._nobody.cache_clear()
+        yield
+    accounts._nobody.cache_clear()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -36,10 +37,18 @@ def translate() -> ModuleType:
     return translate
 
 
+@cache
+def extracted() -> Catalog:
+    """The texts of the program."""
+    texts: Catalog = translate().extracted()
+    return texts
+
+
+@cache
 def arabic() -> bytes:
     """The catalogue."""
     made = Catalog(locale=Locale.parse("ar"), charset="utf-8", fuzzy=False)
-    for message in translate().extracted():
+    for message in extracted():
         if message.id:
             other = message.id[1] if isinstance(message.id, tuple) else message.id
             said = [pseudo(other)] * made.num_plurals if message.pluralizable else pseudo(other)

@@ -5,7 +5,6 @@ import html
 import pickle
 import re
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from qrowd_server.web import page_texts as texts
 from qrowd_server.web.languages import ENGLISH, accepted, choose, language, matching, tags
 from qrowd_server.web.rendering import render_page
 from server.web.gallery import GALLERY, PROBLEMS, drawn, page
-from server.web.pseudo import translate, with_arabic
+from server.web.pseudo import extracted, translate, with_arabic
 
 WEB = Path(texts.__file__).parent
 CATALOGUES = [tag for tag in tags() if tag != ENGLISH]
@@ -154,13 +153,6 @@ def catalogue(tag: str) -> Catalog:
 
 def translated(tag: str) -> set[str]:
     return {str(entry.id) for entry in catalogue(tag)}
-
-
-@cache
-def extracted() -> Catalog:
-    """The texts of the program."""
-    texts_there: Catalog = translate().extracted()
-    return texts_there
 
 
 def known(entries: Catalog) -> set[tuple[object, str | None]]:

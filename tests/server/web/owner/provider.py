@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
@@ -49,6 +50,13 @@ def real_provider() -> Iterator[str]:
         process.communicate()
 
 
+@cache
+def own_key() -> Any:
+    from joserfc.jwk import RSAKey
+
+    return RSAKey.generate_key(2048, parameters={"kid": "one", "alg": "RS256", "use": "sig"})
+
+
 @dataclass
 class Liar:
     """A provider whose metadata and tokens are what a test wants. asked : (method, path, form) of its requests."""
@@ -62,9 +70,7 @@ class Liar:
     asked: list[tuple[str, str, Mapping[str, list[str]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        from joserfc.jwk import RSAKey
-
-        self.key = RSAKey.generate_key(2048, parameters={"kid": "one", "alg": "RS256", "use": "sig"})
+        self.key = own_key()
 
     def answer(self, method: str, path: str, form: Mapping[str, list[str]]) -> tuple[int, Any]:
         from joserfc import jwt
