@@ -313,3 +313,104 @@ def test_the_examples_run_one_after_the_other(qrowd, texts):
             outcome = qrowd(*shlex.split(line.replace("http://localhost:8000/v1", server.url))[1:])
             assert outcome.status == 0, f"{line}\n{outcome.err}"
             assert outcome.out
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Answers of three systems, of which one gave none, nuggets, and a model."""
+    (tmp_path / "topics.tsv").write_text("1\tgreen tea\n2\tcake\n")
+    (tmp_path / "answers.csv").write_text("topic,system,text\n1,a,hot\n1,b,a plant\n1,c,\n2,a,oven\n2,b,sweet\n")
+    (tmp_path / "nuggets.csv").write_text(
+        "topic,item,criterion,weight\n1,hot,vital,1\n1,plant,okay,.5\n2,oven,vital,1\n"
+    )
+    (tmp_path / "model.py").write_text(
+        "import json\n\n"
+        "def judge(request):\n"
+        "    keys = request.schema['required']\n"
+        "    document = request.messages[-1].content.split('</document')[0]\n"
+        "    return json.dumps({key: 'B' if key == 'winner' else float('hot' in document) for key in keys})\n"
+    )
+    return (
+        "judge",
+        "ask",
+        "--topics",
+        "topics.tsv",
+        "--answers",
+        "answers.csv",
+        "--model",
+        "model.py:judge",
+        "-o",
+        "judges",
+    )
+
+
+def test_nuggets_of_answers_are_written_as_evaluate_reads_them_and_again_from_the_record(qrowd, answers, tmp_path):
+    asked = qrowd(*answers, "--as", "answer_nuggets", "--items", "nuggets.csv")
+    assert asked.status == 0, asked.err
+    assert asked.out.startswith(
+        "4 of 5 questions have an answer; 0.0 % of the questions on answers of a have none, and"
+    )
+    assert "b  " in qrowd("evaluate", "judges").out
+    assert qrowd("judge", "status", "judge.sqlite", "-o", "again").status == 0
+    name = "judge+answer_nuggets.csv"
+    assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "judges" / name).read_bytes()
+
+
+def test_a_record_of_several_prompts_on_answers_says_all_of_them(qrowd, answers, tmp_path):
+    """Units with criteria, whole answers and battles: their files have other columns."""
+    for more in (("answer_nuggets", "--items", "nuggets.csv"), ("binary",), ("battle",)):
+        qrowd(*answers, "--as", *more)
+    status = qrowd("judge", "status", "judge.sqlite", "-o", "again")
+    assert status.status == 0, status.err
+    names = sorted(path.name for path in (tmp_path / "judges").iterdir())
+    assert names == ["judge+answer_nuggets.csv", "judge+battle.csv"]  # the model said no yes and no no
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "judges" / name).read_bytes()
+
+
+def test_sentences_and_what_they_cite_are_read_by_the_usual_names(qrowd, answers, tmp_path):
+    """Of two citations of one sentence each is a unit; the sentence without one is not asked."""
+    (tmp_path / "answers.csv").write_text(
+        "qid,run_id,sentence,text,sentence_id\n1,a,Tea is hot,hot,s1/d1\n1,a,Tea is hot,warm,s1/d2\n"
+        "1,b,Tea is green,,s1\n"
+    )
+    asked = qrowd(*answers, "--as", "support")
+    assert "2 of 3 questions have an answer" in asked.out, asked.err
+    rows = (tmp_path / "judges" / "judge+support.csv").read_text().splitlines()
+    assert [row.split(",")[3:6] for row in rows[1:]] == [["a", "s1/d1", "1.0"], ["a", "s1/d2", "1.0"]]
+    assert qrowd("evaluate", "judges").status == 0
+
+
+def test_battles_of_answers_are_a_table_of_an_arena(qrowd, answers, tmp_path):
+    asked = qrowd(*answers, "--as", "battle")
+    assert asked.status == 0, asked.err
+    lines = (tmp_path / "judges" / "judge+battle.csv").read_text().splitlines()
+    assert len(lines) == 1 + 4
+    row = dict(zip(lines[0].split(","), lines[1].split(","), strict=False))
+    assert [row[name] for name in ("topic", "model_a", "model_b", "winner", "judge")] == [
+        "1",
+        "a",
+        "b",
+        "model_b",
+        "judge+battle",
+    ]
+    ranked = qrowd("prefer", "bradley-terry", "--preferences", "judges/judge+battle.csv", "--across-topics")
+    assert ranked.out.startswith("4 battles (0 ties, 0 of them both bad) of 2 systems by 1 assessor on 2 topics"), (
+        ranked.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--documents", "topics.tsv"), "give --documents, or --answers without --runs and --pool"),
+        (("--answers", "nuggets.csv"), "nuggets.csv: there is no column 'system' among topic, item, criterion, weight"),
+        (("--as", "answer_nuggets", "--items", "answers.csv"), "answers.csv: there is no column 'item' among"),
+    ],
+)
+def test_what_is_no_table_of_answers_is_one_line(qrowd, answers, more, message):
+    without = answers[:4] + answers[6:] if "--answers" in more else answers
+    outcome = qrowd(*without, *more)
+    assert outcome.status == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1

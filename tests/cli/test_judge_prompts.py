@@ -59,4 +59,4 @@ def test_a_file_of_the_user_is_shown_with_its_notice(qrowd, tmp_path):
 def test_a_prompt_that_there_is_not_is_one_line(qrowd):
     outcome = qrowd("judge", "prompts", "umbrela")
     assert outcome.status == 2
-    assert "prompt 'umbrela': choose one of aspects, binary" in outcome.err
+    assert "prompt 'umbrela': choose one of answer_nuggets, aspects" in outcome.err

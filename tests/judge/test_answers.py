@@ -116,7 +116,9 @@ def test_every_value_that_is_read_is_one_of_the_form(name, text, n):
         return
     several = prompt_of.answer.format in ("grades", "number")
     assert len(reading.values) == (len(prompt_of.answer.items) or n if several else 1)
-    allowed = {"number": None, "choice": (1, 2), "yes_no": (0, 1)}.get(prompt_of.answer.format, prompt_of.scale)
+    allowed = {"number": None, "choice": (1, 2), "outcome": (1, 2, 3, 4), "yes_no": (0, 1)}.get(
+        prompt_of.answer.format, prompt_of.scale
+    )
     assert all(value > 0 if allowed is None else value in allowed for value in reading.values)
 
 
@@ -126,7 +128,8 @@ def right_answers(draw):
     prompt_of = PROMPTS[draw(st.sampled_from(sorted(PROMPTS)))]
     n = draw(st.integers(1, 5))
     keys = prompt_of.keys(n_values=n)
-    words = {"yes_no": {0: "no", 1: "yes"}, "choice": {1: "A", 2: "B"}}.get(prompt_of.answer.format, {})
+    outcomes = {"yes_no": {0: "no", 1: "yes"}, "choice": {1: "A", 2: "B"}, "outcome": {1: "A", 3: "tie", 4: "both bad"}}
+    words = outcomes.get(prompt_of.answer.format, {})
     value = (
         st.floats(1e-300, 1e300, allow_subnormal=False)
         if prompt_of.answer.format == "number"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.answers import read_reply
 from qrowd.judge.exchange import Reply
-from qrowd.judge.prompts import Form, built_in_prompts, delimited, parse_prompt, prompt
+from qrowd.judge.prompts import ITEMIZED, Form, built_in_prompts, delimited, parse_prompt, prompt
 
 MINE = """
 id = "mine"
@@ -32,7 +32,7 @@ key = "grade"
 
 def asked(prompt_of, topic="how long is a day", documents=None, items=None):
     n = {"preference": 2, "magnitude": 3}.get(prompt_of.form, 1)
-    items = (["24 hours", "the sun"] if prompt_of.form in ("nuggets", "exam") else []) if items is None else items
+    items = (["24 hours", "the sun"] if prompt_of.form in ITEMIZED else []) if items is None else items
     return prompt_of.messages(topic, documents or [f"text {number}" for number in range(n)], items=items)
 
 
@@ -40,13 +40,17 @@ def test_every_form_has_a_prompt_and_says_whose_words_it_is():
     prompts = built_in_prompts()
     assert {entry.form for entry in prompts} == set(get_args(Form))
     assert [entry.id for entry in prompts] == [
+        "answer_nuggets",
         "aspects",
+        "battle",
         "binary",
         "exam",
         "graded",
         "magnitude",
         "nuggets",
         "preference",
+        "rating",
+        "support",
     ]
     assert {(entry.source, entry.licence) for entry in prompts} == {("qrowd", "Apache-2.0")}
     assert len({entry.sha256 for entry in prompts}) == len(prompts)
@@ -282,7 +286,9 @@ def test_a_mistake_in_a_file_is_one_line_that_names_the_file_and_the_key(tmp_pat
 
 
 def test_a_name_that_is_no_prompt_is_refused_with_those_that_are(tmp_path):
-    with pytest.raises(ArgumentError, match=r"prompt 'umbrela': choose one of aspects, binary, .* ends in \.toml"):
+    with pytest.raises(
+        ArgumentError, match=r"prompt 'umbrela': choose one of answer_nuggets, aspects, .* ends in \.toml"
+    ):
         prompt("umbrela")
     with pytest.raises(FileError, match=r"none\.toml: cannot be read: No such file"):
         prompt(tmp_path / "none.toml")

@@ -19,7 +19,7 @@ from qrowd.errors import FileError, check_choice
 from qrowd.leaderboard_files import Entry, LeaderboardFormat, parse_leaderboard, scores_of_entries
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
 from qrowd.model.conventions import Duplicates
-from qrowd.model.headers import Names
+from qrowd.model.headers import UNIT_COLUMNS, Names, roles_of
 from qrowd.model.judgments import Judgments, Recoding, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
@@ -283,8 +283,10 @@ def read_recoding(path: PathLike) -> dict[str, Recoding]:
     return recoding
 
 
-def read_labels(path: PathLike, *names: str) -> list[list[str]]:
-    """The columns of these names of a table, as text.
+def read_labels(path: PathLike, *names: str, optional: Sequence[str] = (), may_be_empty: str = "") -> list[list[str]]:
+    """The columns of these names of a table, as text; those of answers also by their other usual names.
+
+    optional : further columns, which are "" where the table has none. may_be_empty : the column whose cells may be.
 
     Raises
     ------
@@ -292,15 +294,21 @@ def read_labels(path: PathLike, *names: str) -> list[list[str]]:
         A column that is missing, an empty cell, or a file that is missing or malformed, with the line.
     """
     table = tables.read_table(read_bytes(Path(path)), shown(Path(path)))
-    missing = next((name for name in names if name not in table.names), None)
+    usual = {name: UNIT_COLUMNS.get(name, (name,)) for name in (*names, *optional)}
+    role_of = roles_of(table.names, usual, {name: name for name in usual if name in table.names})
+    missing = next((name for name in names if name not in role_of), None)
     if missing is not None:
         raise FileError(path, f"there is no column {missing!r} among {', '.join(table.names)}; name the columns so")
-    columns = [[None if cell is None else str(cell) for cell in read_columns(path)[name]] for name in names]
-    for name, cells in zip(names, columns, strict=True):
-        if None in cells:
-            row = cells.index(None)
+    content = read_columns(path)
+    empty = [""] * len(content[table.names[0]])
+    columns = []
+    for name in usual:
+        cells = ["" if cell is None else str(cell) for cell in content.get(role_of.get(name, ""), empty)]
+        if "" in cells and name in role_of and name != may_be_empty:
+            row = cells.index("")
             raise FileError(path, f"{name} is missing", None if table.lines is None else table.lines[row])
-    return [[cell for cell in cells if cell is not None] for cells in columns]
+        columns.append(cells)
+    return columns
 
 
 def read_duplicates(path: PathLike) -> Duplicates:

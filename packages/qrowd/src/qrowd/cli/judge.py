@@ -45,7 +45,7 @@ def ask(
         ),
     ] = None,
 ) -> None:
-    """Ask language models to judge documents. Only an answer becomes a judgment.
+    """Ask language models to judge documents, or answers of systems. Only an answer becomes a judgment.
 
     The exit status is 1 where the same command would ask more, or where no answer is a judgment.
     """
@@ -92,7 +92,7 @@ def status(
     folder = is_folder(output)
     if folder and output is not None:
         _write(answers, output)
-    document = report.to_document().shown(report.systems, top=top, short_names=short_names)
+    document = report.to_document().shown(answers.statuses.systems, top=top, short_names=short_names)
     deliver(document, None if folder else output)
 
 
@@ -235,10 +235,17 @@ def as_sent(prompt: Prompt) -> Document:
 
 def answer_of(prompt: Prompt) -> str:
     """The form of the answer that is asked for, in words."""
+    from qrowd.judge.prompts import CHOICES
+
     answer = prompt.answer
     grades = ", ".join(f"{grade:g}" for grade in prompt.scale)
-    value = {"yes_no": "yes or no", "choice": "A or B", "number": "a number above 0 for each document"}.get(
-        answer.format, f"{'grades' if answer.format == 'grades' else 'a grade'} of {grades}"
+    value = (
+        " or ".join(CHOICES.get(answer.format, ()))
+        or {
+            "number": "a number above 0 for each document",
+            "grades": f"grades of {grades}",
+            "grade": f"a grade of {grades}",
+        }[answer.format]
     )
     keys = prompt.keys(n_values=2)
     place = f", after {answer.marker!r} on the last line" if answer.marker else ""

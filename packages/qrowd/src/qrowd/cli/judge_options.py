@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,7 +16,7 @@ from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
 from qrowd.cli.magnitude import Checks
 from qrowd.cli.options import option
-from qrowd.errors import ArgumentError, FileError
+from qrowd.errors import ArgumentError, FileError, check_choice
 
 if TYPE_CHECKING:
     from qrowd.judge import AskOptions
@@ -25,16 +25,8 @@ if TYPE_CHECKING:
     from qrowd.model.preferences import Preferences
     from qrowd.model.runs import Runs
 
-ASKED_AGAIN = ("refused", "cut_off", "unparsable", "out_of_scale")  # errors and timeouts always are
-
-
-def checked_statuses(texts: list[str] | None) -> list[str] | None:
-    """Statuses of answers that a model completed."""
-    for text in texts or ():
-        if text not in ASKED_AGAIN:
-            raise ArgumentError(f"--again {text}: choose one of {', '.join(ASKED_AGAIN)}")
-    return texts
-
+AskedAgain = Literal["refused", "cut_off", "unparsable", "out_of_scale"]  # errors and timeouts always are
+OF_UNITS = ("item", "unit", "criterion", "weight")  # columns
 
 Depth = Annotated[int, option(help="Number of top documents of each system that are judged.")]
 Record = Annotated[
@@ -45,8 +37,17 @@ Topics = Annotated[
     str, option(help="Texts of the topics: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE")
 ]
 Documents = Annotated[
-    list[str],
+    list[str] | None,
     option(help="Texts of the documents: tables, TREC documents, or irds:ID.", panel="Data", metavar="FILES"),
+]
+Answers = Annotated[
+    str | None,
+    option(
+        help="Answers of systems, judged instead of documents: a table with the columns topic, system and text, and "
+        "perhaps item, unit, criterion and weight.",
+        panel="Data",
+        metavar="FILE",
+    ),
 ]
 Models = Annotated[
     list[str],
@@ -63,7 +64,8 @@ PoolFile = Annotated[
 Items = Annotated[
     str | None,
     option(
-        help="Table of the nuggets or exam questions of each topic, with the columns topic and item.",
+        help="Table of the nuggets, exam questions or criteria of each topic, with the columns topic (without it: of "
+        "all topics) and item; for answers perhaps unit, criterion and weight.",
         panel="Data",
         metavar="FILE",
     ),
@@ -104,7 +106,6 @@ Again = Annotated[
         help="Ask again where the answer in the record is refused, cut_off, unparsable or out_of_scale.",
         panel="Models",
         metavar="STATUSES",
-        callback=checked_statuses,
     ),
 ]
 Concurrency = Annotated[int, option(help="Requests at a time to each server.", panel="Models", min=1)]
@@ -118,8 +119,9 @@ class Questions:
     """What is asked, of which models."""
 
     topics: Topics
-    documents: Documents
     model: Models
+    documents: Documents = None
+    answers: Answers = None
     pool: PoolFile = None
     pairs: Annotated[
         str | None,
@@ -148,44 +150,58 @@ class Questions:
         """The job that asks them. runs, depth : the documents that are judged, unless a pool or pairs name them."""
         from qrowd import files
         from qrowd.judge import plan_job, read_document_texts, read_topic_texts
-        from qrowd.judge.questions import pool_from
-        from qrowd.model.runs import Runs
+        from qrowd.judge.prompts import prompts_of
+        from qrowd.judge.questions import answer_pool, pool_from
 
         pairs = None
         if self.pairs is not None:
             pairs = list(zip(*files.read_labels(self.pairs, "topic", "a", "b"), strict=True))
-        source = pool_of(runs, self.pool, pairs)
-        pooled = pool_from(source, depth=depth)
         checks = None if self.checks is None else files.read_checks(self.checks)
-        labels = set(chain(*pooled.values(), *(checks or {}).values()))
+        prompts = prompts_of(self.prompt or ["graded"])
+        items = {} if self.items is None else items_of(self.items)
+        source: Any
+        texts: Any
+        units = None
+        if (self.documents is None) == (self.answers is None) or (self.answers and (self.pool or runs.runs)):
+            raise ArgumentError("--documents: give --documents, or --answers without --runs and --pool")
+        if self.answers is not None:
+            columns = files.read_labels(self.answers, "topic", "system", "text", optional=OF_UNITS, may_be_empty="text")
+            source, texts, units = answer_pool(zip(*columns, strict=True), items, prompts[0].form)
+            pairs = pairs and [(topic, f"{topic}/{a}", f"{topic}/{b}") for topic, a, b in pairs]
+        else:
+            source = pool_of(runs, self.pool, pairs)
+            labels = set(chain(*pool_from(source, depth=depth).values(), *(checks or {}).values()))
+            texts = read_document_texts(self.documents or (), labels=labels)
         return plan_job(
             read_topic_texts(self.topics),
-            read_document_texts(self.documents, labels=labels),
-            pooled,
+            texts,
+            source,
             models_of(self.model, self.key_from, self.timeout),
-            self.prompt or ["graded"],
+            prompts,
             n_samples=self.samples,
             depth=depth,
             pairs=pairs,
             checks=checks,
             gold=None if self.gold is None else files.read_judgments([self.gold]),
             unit_size=self.unit_size,
-            items=None if self.items is None else items_of(self.items),
+            items={topic: [item for item, *_ in of_topic] for topic, of_topic in items.items()},
+            answers=units,
             parameters=parameters_of(self.parameter),
-            runs=source if isinstance(source, Runs) else None,
             rng=self.seed,
         )
 
 
 def ask_options(
-    concurrency: int = 8, budget: float | None = None, prices: str | None = None, again: list[str] | None = None
+    concurrency: int = 8, budget: float | None = None, prices: str | None = None, again: Again = None
 ) -> AskOptions:
     """The options of asking. prices : a file."""
     from qrowd.judge import AskOptions
     from qrowd.judge.exchange import Prices
 
+    for status in again or ():
+        check_choice("again", status, AskedAgain)
     price_list = None if prices is None else Prices.read(prices)
-    statuses: Any = again or ()  # checked when they were read
+    statuses: Any = again or ()
     return AskOptions(concurrency, budget, price_list, statuses)
 
 
@@ -210,13 +226,14 @@ def pool_of(
     return of_topic
 
 
-def items_of(path: str) -> dict[str, list[str]]:
-    """{topic: nuggets or questions} of a table."""
+def items_of(path: str) -> dict[str, list[list[str]]]:
+    """{topic: (item, unit, criterion, weight) of its nuggets, questions or criteria}; of all topics where none is."""
     from qrowd import files
 
-    items: dict[str, list[str]] = {}
-    for topic, item in zip(*files.read_labels(path, "topic", "item"), strict=True):
-        items.setdefault(topic, []).append(item)
+    items: dict[str, list[list[str]]] = {}
+    columns = files.read_labels(path, "item", optional=("topic", *OF_UNITS[1:]))
+    for item, topic, *of_unit in zip(*columns, strict=True):
+        items.setdefault(topic, []).append([item, *of_unit])
     return items
 
 

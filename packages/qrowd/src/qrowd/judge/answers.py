@@ -40,6 +40,7 @@ ENDINGS: dict[Status, set[str]] = {"error": FAILED, "refused": REFUSED, "cut_off
 WORDS = {
     "yes_no": {"yes": 1.0, "no": 0.0},
     "choice": {"a": 1.0, "b": 2.0, "document a": 1.0, "document b": 2.0},
+    "outcome": {"a": 1.0, "b": 2.0, "tie": 3.0, "both bad": 4.0},
 }
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")  # as in JSON
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)

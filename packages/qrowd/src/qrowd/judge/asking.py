@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from math import nan
 from pathlib import Path
 from typing import Any
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.answers import read_reply
 from qrowd.judge.chat import AnyModel, models_of
 from qrowd.judge.exchange import Estimate, Model, Prices, Reply, Request, Status
-from qrowd.judge.outcome import Outcome, Statuses, assessors_of, judgments_of, preferences_of, source_of
-from qrowd.judge.prompts import Answer, AnyPrompt, Prompt, prompts_of
+from qrowd.judge.outcome import Outcome, Statuses, assessors_of, judgments_of, preferences_of, rows_of, source_of
+from qrowd.judge.prompts import ITEMIZED, Answer, AnyPrompt, Prompt, prompts_of
 from qrowd.judge.questions import (
     DEPTH,
     UNIT_SIZE,
     Pool,
     Question,
     TextOf,
+    Unit,
     magnitude_questions,
     pool_from,
     preference_questions,
@@ -75,7 +77,8 @@ class Asking:
             return None
         reading = read_reply(reply, self.prompt, n_values=self.n_values)
         values = reading.values
-        if reading.status == "ok" and self.prompt.form not in SEVERAL:
+        several = self.prompt.form in SEVERAL or len(values) == len(self.question.answers)
+        if reading.status == "ok" and not several:
             values = (self.prompt.judgment(values),)
         seconds = reply.seconds or nan  # that of an answer from a batch is not known
         answer = reading.status, values, reading.detail, reply.model, seconds
@@ -113,17 +116,21 @@ class ModelAnswers(Result):
         """{assessor: data frame} of the judgments or preferences, as `qrowd judge ask -o` writes them.
 
         Beside the columns of `Judgments.to_frame` or `Preferences.to_frame`, of which order is the sample: the hash of
-        the prompt, and the parameters of the requests as JSON.
+        the prompt, and the parameters of the requests as JSON. Of answers of systems: the columns of `rows_of`.
         """
-        names = assessors_of(self.outcomes)
+        from pandas import DataFrame
+
+        names, frames = assessors_of(self.outcomes), dict[str, Any]()
         examples = {names[source]: one for one in self.outcomes if (source := source_of(one)) in names}
-        frames = {}
-        for part in (self.judgments, *(() if self.preferences is None else (self.preferences,))):
-            for assessor in part.assessors:
-                example = examples[assessor]
-                frame = part.select(assessors=[assessor]).to_frame()
-                frame["prompt_sha256"], frame["parameters"] = example.prompt_sha256, example.parameters
-                frames[assessor] = frame
+        for assessor, rows in rows_of(self.outcomes).items():
+            example = examples[assessor]
+            part: Any = self.preferences if example.is_preference else self.judgments
+            frame = part.select(assessors=[assessor]).to_frame()
+            if example.question.answers:
+                columns = {"document": None, "scale": frame.get("scale")}
+                frame = DataFrame(rows).assign(**columns).dropna(axis="columns", how="all")
+            frame["prompt_sha256"], frame["parameters"] = example.prompt_sha256, example.parameters
+            frames[assessor] = frame
         return frames
 
 
@@ -262,8 +269,8 @@ def plan_job(
     gold: Judgments | None = None,
     unit_size: int = UNIT_SIZE,
     items: Mapping[str, Sequence[str]] | None = None,
+    answers: Mapping[str, Sequence[Unit]] | None = None,
     parameters: Mapping[str, object] | None = None,
-    runs: Runs | None = None,
     rng: Rng = 1,
 ) -> Job:
     """What `ask_models` asks, without asking it.
@@ -280,17 +287,16 @@ def plan_job(
         Documents of a unit of magnitudes, the check documents among them.
     items
         {topic: nuggets or exam questions}, for prompts of these forms.
+    answers
+        {document: its units}, where documents are answers of systems: each unit is judged.
     parameters
         Sent with each request instead of the prompt's, such as {"temperature": 0}.
-    runs
-        For the shares of failures by system; default: the pool, where it is runs.
     rng
         Of the units of magnitudes. The same seed makes the same units, so that a job can go on.
     """
     chosen, asked = prompts_of(prompts), models_of(models)
     _check(chosen, asked, n_samples)
     texts_of_topics, texts = texts_by_topic(topics), texts_by_document(documents)
-    runs = pool if runs is None and isinstance(pool, Runs) else runs
     pooled = pool_from(pool, depth=depth)
     _check_texts("topics", texts_of_topics, pooled)
     _check_texts("documents", texts, [label for of_topic in pooled.values() for label in of_topic])
@@ -309,6 +315,8 @@ def plan_job(
         questions += [q for q in single_questions(pooled) if q.documents[0] not in texts]  # they spoil no unit
     else:
         questions = single_questions(pooled)
+    if answers is not None:
+        questions = [replace(q, answers=tuple(chain(*(answers.get(d, ()) for d in q.documents)))) for q in questions]
     askings = [
         _asking(question, one, model, sample, texts_of_topics, texts, (items or {}).get(question.topic, ()), parameters)
         for sample in range(1, n_samples + 1)
@@ -316,14 +324,14 @@ def plan_job(
         for one in chosen
         for model in asked
     ]
-    return Job(tuple(askings), asked, runs, depth)
+    return Job(tuple(askings), asked, pool if isinstance(pool, Runs) else None, depth)
 
 
 def scale_of(prompt: Prompt) -> str:
     """The scale of a prompt's judgments, as `Judgments` takes it; empty where they have none that can be declared."""
     if prompt.form == "magnitude":
         return "magnitude"
-    if prompt.form == "preference" or not prompt.scale or prompt.scale[0] != 0:
+    if not prompt.scale or prompt.scale[0] != 0:
         return ""
     top = prompt.scale[-1]
     if top == 1 and len(prompt.scale) == 2 and prompt.answer.judgment != "mean":
@@ -341,14 +349,15 @@ def _asking(
     items: Sequence[str],
     parameters: Mapping[str, object] | None,
 ) -> Asking:
+    items = [unit.item for unit in question.answers if unit.item] or items
     missing = texts_missing(question, topics, documents)
-    if not missing and prompt.form in ("nuggets", "exam") and not items:
+    if not missing and prompt.form in ITEMIZED and not items:
         missing = f"topic {question.topic}'s items"
     sent = {**prompt.parameters, **(parameters or {})}
     text = json.dumps(sent, sort_keys=True)
     if missing:
         return Asking(question, prompt, model.endpoint, model.name, sample, missing=missing, parameters=text)
-    used = items if prompt.form in ("nuggets", "exam") else ()
+    used = items if prompt.form in ITEMIZED else ()
     n = len(used) if used else len(question.documents) if prompt.form == "magnitude" else 1
     messages = prompt.messages(topics[question.topic], [documents[label] for label in question.documents], items=used)
     request = Request(model.endpoint, model.name, messages, sent, prompt.schema(n_values=n), sample)
@@ -387,14 +396,18 @@ def _check_texts(noun: str, texts: Collection[str], labels: Collection[str]) -> 
 
 def write_askings(record: Record, askings: Iterable[Asking]) -> None:
     """Add a job to a record, unless its latest job is the same."""
-    prompts, rows = {}, []
+    prompts, rows, documents = {}, [], ""
     for asking in askings:
         prompts[asking.prompt.sha256] = json.dumps(asdict(asking.prompt))
-        documents = json.dumps(asking.question.documents)
+        question = asking.question
+        documents = json.dumps(question.documents + question.answers)
         about = asking.endpoint, asking.model, asking.prompt.sha256, asking.sample, asking.n_values, asking.missing
         rows.append((asking.key, asking.question.topic, documents, asking.question.unit, *about, asking.parameters))
     with record.transaction() as database:
         job = database.execute("SELECT coalesce(max(job), 0) FROM questions").fetchone()[0]
+        earlier = database.execute("SELECT documents FROM questions LIMIT 1").fetchone() or (documents,)
+        if earlier[0].endswith("]]") != documents.endswith("]]"):  # units are lists behind the documents
+            raise FileError(record.path, "holds questions on documents or on answers, not on both; name another record")
         last = database.execute(f"SELECT {_COLUMNS} FROM questions WHERE job = ? ORDER BY rowid", (job,))
         if last.fetchall() != rows:
             marks = ", ".join("?" * 12)
@@ -408,7 +421,9 @@ def read_askings(record: Record) -> list[Asking]:
     rows = record.rows(f"SELECT {_COLUMNS} FROM questions ORDER BY rowid")
     askings: dict[tuple[Any, ...], Asking] = {}
     for key, topic, documents, unit, endpoint, model, prompt, sample, *others in rows:
-        question = Question(topic, tuple(json.loads(documents)), unit)
+        content = json.loads(documents)
+        labels = tuple(one for one in content if isinstance(one, str))
+        question = Question(topic, labels, unit, tuple(Unit(*one) for one in content[len(labels) :]))
         n_values, missing, parameters = others
         asking = Asking(question, prompts[prompt], endpoint, model, sample, key, None, missing, n_values, parameters)
         askings[question, endpoint, model, prompt, sample] = asking

@@ -13,7 +13,7 @@ questions, by which the mean of the shares is weighted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import nan
@@ -25,13 +25,14 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.pools import lists_of
 from qrowd.model.preferences import Preferences
 from qrowd.model.result import Result
-from qrowd.model.scales import Scale, parse_scale
+from qrowd.model.scales import parse_scale
 
 if TYPE_CHECKING:
     from qrowd.judge.questions import Question
     from qrowd.model.runs import Runs
 
 STATUSES: tuple[Status, ...] = get_args(Status)
+WINNERS = ("model_a", "model_b", "tie", "both bad")  # by the values of battles
 BLOCK = 100  # permutations at a time
 
 
@@ -41,8 +42,9 @@ class Outcome:
 
     endpoint, model : that were asked; answered_by : the model as returned, None where nothing came back.
     prompt, prompt_sha256 : id and hash of the prompt. sample : 1, 2, ...: the same question again.
-    status : why there is a judgment, or none. values : one per document; of a preference 1 where the document shown
-        first is preferred, else 2. detail : what is wrong. seconds : until the answer came, nan where none did.
+    status : why there is a judgment, or none. values : one per document or unit; of a preference 1 where the document
+        shown first is preferred, else 2; of a battle also 3, a tie, and 4, both bad. detail : what is wrong.
+    seconds : until the answer came, nan where none did.
     parameters : of the request, as JSON.
     """
 
@@ -83,32 +85,49 @@ def assessors_of(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, str, str],
     return names
 
 
+def rows_of(outcomes: Sequence[Outcome]) -> dict[str, list[dict[str, Any]]]:
+    """{assessor: rows} of the outcomes that are ok: judgments of documents or of units of answers, or battles.
+
+    The order of the outcomes does not matter. In a battle, model_a was shown first.
+    """
+    names, rows = assessors_of(outcomes), defaultdict[str, list[dict[str, Any]]](list)
+    for outcome in sorted((outcome for outcome in outcomes if outcome.status == "ok"), key=_place):
+        question, assessor = outcome.question, names[source_of(outcome)]
+        common = {"topic": question.topic, "order": outcome.sample, "seconds": outcome.seconds}
+        if outcome.is_preference:
+            a, b = [unit.system for unit in question.answers] or question.documents
+            winner = WINNERS[int(outcome.values[0]) - 1]
+            rows[assessor].append({**common, "model_a": a, "model_b": b, "winner": winner, "judge": assessor})
+            continue
+        unit = f"{question.unit}-{outcome.sample}" if question.unit else ""
+        judged = [("/".join(filter(None, unit[:3])), unit._asdict()) for unit in question.answers]
+        judged = judged or [(document, {"unit": unit}) for document in question.documents]
+        for (document, about), value in zip(judged, outcome.values, strict=True):
+            stated = {name: cell for name, cell in about.items() if cell != ""}
+            rows[assessor].append({**common, **stated, "document": document, "assessor": assessor, "value": value})
+    return rows
+
+
 def judgments_of(outcomes: Sequence[Outcome], scales: Mapping[str, str] | None = None) -> Judgments:
     """The judgments of the outcomes that are ok, by one assessor per model and prompt; samples are repeats.
 
-    The order of the outcomes does not matter.
     scales : {prompt: scale}, declared for its assessors.
     """
-    names, rows = assessors_of(outcomes), []
-    declared: dict[str, Scale] = {}
-    for outcome in sorted(_ok(outcomes), key=_place):
-        if outcome.is_preference:
-            continue
-        assessor, question = names[source_of(outcome)], outcome.question
-        unit = f"{question.unit}-{outcome.sample}" if question.unit else ""
-        if scales and outcome.prompt in scales:
-            declared[assessor] = parse_scale(scales[outcome.prompt])
-        for document, value in zip(question.documents, outcome.values, strict=True):
-            rows.append((question.topic, document, assessor, value, outcome.sample, unit, outcome.seconds))
+    rows: Any = [
+        {**row, "unit": None} if "system" in row else row  # which is that of magnitudes
+        for of_assessor in rows_of(outcomes).values()
+        for row in of_assessor
+        if "value" in row
+    ]
     if not rows:
         return Judgments.from_rows([])
-    names_of_columns = ("topic", "document", "assessor", "value", "order", "unit", "seconds")
-    columns: dict[str, Any] = dict(zip(names_of_columns, map(list, zip(*rows, strict=True)), strict=True))
-    if not any(columns["unit"]):
-        del columns["unit"]
-    judgments = Judgments.from_frame(columns)
-    new = tuple(declared.get(name, scale) for name, scale in zip(judgments.assessors, judgments.scales, strict=True))
-    return replace(judgments, scales=new)
+    judgments = Judgments.from_frame(rows)
+    prompts = {name: prompt for (*_, prompt), name in assessors_of(outcomes).items()}
+    new = list(judgments.scales)
+    for i, assessor in enumerate(judgments.assessors):
+        if scales and prompts[assessor] in scales:
+            new[i] = parse_scale(scales[prompts[assessor]])
+    return replace(judgments, scales=tuple(new))
 
 
 def preferences_of(outcomes: Sequence[Outcome]) -> Preferences | None:
@@ -116,19 +135,8 @@ def preferences_of(outcomes: Sequence[Outcome]) -> Preferences | None:
 
     The two orders of a pair are two statements, also where they contradict each other.
     """
-    names, rows = assessors_of(outcomes), []
-    for outcome in sorted(_ok(outcomes), key=_place):
-        if outcome.is_preference:
-            one, two = outcome.question.documents
-            first = outcome.values[0] == 1
-            preferred, other = (one, two) if first else (two, one)
-            assessor = names[source_of(outcome)]
-            sample, seconds = outcome.sample, outcome.seconds
-            rows.append((outcome.question.topic, preferred, other, assessor, int(first), sample, seconds))
-    if not rows:
-        return None
-    columns = ("topic", "preferred", "other", "assessor", "first", "order", "seconds")
-    return Preferences.from_frame(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
+    rows: Any = [row for of_assessor in rows_of(outcomes).values() for row in of_assessor if "winner" in row]
+    return Preferences.from_frame(rows) if rows else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,19 +161,12 @@ class Statuses(Result):
         """How many of them have no answer that makes a judgment."""
         return sum(outcome.status != "ok" for outcome in self.outcomes)
 
-    def counts(self, *, by: str) -> dict[tuple[str, ...], dict[Status, int]]:
-        """{(model, prompt) and the topic or the system: {status: number of questions}}; by : a table's name."""
-        keys: Mapping[str, Callable[[Outcome], Iterable[tuple[str, ...]]]] = {
-            "model": lambda outcome: [()],
-            "topic": lambda outcome: [(outcome.question.topic,)],
-            "system": lambda outcome: [(system,) for system in self.systems_of(outcome)],
-        }
-        counts: dict[tuple[str, ...], dict[Status, int]] = {}
-        for outcome in sorted(self.outcomes, key=lambda outcome: (outcome.model, outcome.prompt)):
-            for key in keys[by](outcome):
-                row = counts.setdefault((outcome.model, outcome.prompt, *key), dict.fromkeys(STATUSES, 0))
-                row[outcome.status] += 1
-        return counts
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The systems of the runs, or those whose answers were asked about."""
+        if self.runs is not None:
+            return self.runs.systems
+        return tuple(sorted({unit.system for outcome in self.outcomes for unit in outcome.question.answers}))
 
     @cached_property
     def _systems(self) -> dict[tuple[str, str], list[str]]:
@@ -179,27 +180,34 @@ class Statuses(Result):
         return systems
 
     def systems_of(self, outcome: Outcome) -> list[str]:
-        """The systems that rank a document of its question at rank 1 to `depth`."""
+        """The systems that rank a document of its question at rank 1 to `depth`, or whose answers it is about."""
+        if outcome.question.answers:
+            return sorted({unit.system for unit in outcome.question.answers})
         topic, documents = outcome.question.topic, outcome.question.documents
         return sorted({system for document in documents for system in self._systems.get((topic, document), ())})
 
     def _tables(self) -> dict[str, Callable[[], dict[str, Any]]]:
-        names = ("model", "topic", "system") if self.runs is not None else ("model", "topic")
+        names = ("model", "topic", "system") if self.systems else ("model", "topic")
         return {name: partial(self._shares, name) for name in names}
 
     def _shares(self, by: str) -> dict[str, Any]:
-        counts = self.counts(by=by)
-        labels = ("model", "prompt", *(() if by == "model" else (by,)))
-        columns: dict[str, Any] = {name: [key[i] for key in counts] for i, name in enumerate(labels)}
-        totals = [sum(row.values()) for row in counts.values()]
-        columns["questions"] = totals
-        for status in STATUSES:
-            columns[status] = [row[status] / n for row, n in zip(counts.values(), totals, strict=True)]
-        return columns
+        counts: dict[tuple[str, str, str], dict[Status, int]] = {}
+        for outcome in sorted(self.outcomes, key=lambda outcome: (outcome.model, outcome.prompt)):
+            labels = {"model": [""], "topic": [outcome.question.topic]}.get(by) or self.systems_of(outcome)
+            for label in labels:
+                row = counts.setdefault((outcome.model, outcome.prompt, label), dict.fromkeys(STATUSES, 0))
+                row[outcome.status] += 1
+        names = ("model", "prompt", *(() if by == "model" else (by,)))
+        return {name: [key[i] for key in counts] for i, name in enumerate(names)} | _shares(counts.values())
 
 
-def _ok(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    return [outcome for outcome in outcomes if outcome.status == "ok"]
+def _shares(counts: Collection[Mapping[Status, int]]) -> dict[str, Any]:
+    """The number of questions, and the share of each status."""
+    totals = [sum(row.values()) for row in counts]
+    shares: dict[str, Any] = {
+        status: [row[status] / n for row, n in zip(counts, totals, strict=True)] for status in STATUSES
+    }
+    return {"questions": totals, **shares}
 
 
 def source_of(outcome: Outcome) -> tuple[str, str, str, str]:
@@ -221,7 +229,8 @@ class SystemFailures(Result):
     """Questions without an answer, by system.
 
     counts : {system: {status: questions}}. p : probability that shares differ as much where failures do not depend on
-    the systems; nan where it is not known. depth : of the ranks whose documents count. n_resamples : permutations.
+    the systems; nan where it is not known. depth : of the ranks whose documents count; 0 for answers.
+    n_resamples : permutations.
     """
 
     counts: dict[str, dict[Status, int]]
@@ -238,12 +247,8 @@ class SystemFailures(Result):
         return {"systems": self._columns}
 
     def _columns(self) -> dict[str, Any]:
-        totals = [sum(row.values()) for row in self.counts.values()]
-        columns: dict[str, Any] = {"system": list(self.counts), "questions": totals}
-        columns["unanswered"] = list(self.shares.values())
-        for status in next(iter(self.counts.values()), {}):
-            columns[status] = [row[status] / n for row, n in zip(self.counts.values(), totals, strict=True)]
-        return columns
+        shares = _shares(self.counts.values())
+        return {"system": list(self.counts), "questions": [], "unanswered": list(self.shares.values()), **shares}
 
 
 def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = 1) -> SystemFailures:
@@ -251,19 +256,14 @@ def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = 1
 
     statuses : with runs. n_resamples : permutations; 0: no test. A system without a question is left out.
     """
-    counts = totals(statuses, "system")
+    counts = {system: dict.fromkeys(STATUSES, 0) for system in sorted(statuses.systems)}
+    for outcome in statuses.outcomes:
+        for system in statuses.systems_of(outcome):
+            counts[system][outcome.status] += 1
+    counts = {system: row for system, row in counts.items() if any(row.values())}
     p = _p(statuses, list(counts), n_resamples, rng) if n_resamples and len(counts) > 1 else nan
-    return SystemFailures(counts, p, statuses.depth, n_resamples)
-
-
-def totals(statuses: Statuses, by: str) -> dict[str, dict[Status, int]]:
-    """{topic or system: {status: questions}} of all models together, in the order of their names."""
-    counts: dict[str, dict[Status, int]] = {}
-    for key, row in sorted(statuses.counts(by=by).items(), key=lambda one: one[0][-1]):
-        total = counts.setdefault(key[-1], dict.fromkeys(row, 0))
-        for status, n in row.items():
-            total[status] += n
-    return counts
+    depth = 0 if statuses.runs is None else statuses.depth
+    return SystemFailures(counts, p, depth, n_resamples)
 
 
 def _p(statuses: Statuses, systems: list[str], n_resamples: int, rng: Rng) -> float:

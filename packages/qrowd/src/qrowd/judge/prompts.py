@@ -27,18 +27,18 @@ from qrowd.errors import ArgumentError, FileError
 from qrowd.judge.exchange import Message
 
 Form = Literal["graded", "binary", "magnitude", "preference", "nuggets", "exam"]
-AnswerFormat = Literal["grade", "grades", "yes_no", "number", "choice"]
-CHOICES = ("A", "B")
+AnswerFormat = Literal["grade", "grades", "yes_no", "number", "choice", "outcome"]
+CHOICES = {"yes_no": ["yes", "no"], "choice": ["A", "B"], "outcome": ["A", "B", "tie", "both bad"]}
 ITEMIZED = ("nuggets", "exam")
 FORMATS: dict[str, tuple[AnswerFormat, ...]] = {
     "graded": ("grade", "grades"),
     "binary": ("yes_no", "grade"),
     "magnitude": ("number",),
-    "preference": ("choice",),
+    "preference": ("choice", "outcome"),
     "nuggets": ("grades",),
     "exam": ("grades",),
 }
-LABELS = {"graded": ("",), "binary": ("",), "nuggets": ("",), "exam": ("",), "preference": CHOICES}
+LABELS = {"magnitude": None, "preference": ("A", "B")}  # of documents; None: numbers; the only one has none
 PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 OPTIONAL = ("description", "narrative")
 
@@ -48,8 +48,9 @@ class Answer:
     """The form of an answer.
 
     format : "grade", one value of the scale; "grades", one for each item; "yes_no"; "number", one above 0 for each
-    document; "choice", A or B. key : of the JSON object with one value. items : its keys where there are several
-    (default: "1", "2", ...). marker : the last line may be this followed by the value, after text that is not read.
+    document; "choice", A or B; "outcome", also a tie or both bad. key : of the JSON object with one value.
+    items : its keys where there are several (default: "1", "2", ...). marker : the last line may be this followed by
+    the value, after text that is not read.
     reason : a key of the JSON object for text that is not read. judgment : which of several values is the judgment: an
     item, or their "mean" or "max".
     """
@@ -100,9 +101,10 @@ class Prompt:
         topic
             Its text, or its texts by name: topic, description, narrative.
         documents
-            Texts in the order in which they are shown: one; two for a preference, A first; any number for magnitudes.
+            Texts in the order in which they are shown: one; two, A first, for a preference; any number for
+            magnitudes.
         items
-            Nuggets or exam questions.
+            Nuggets, exam questions or criteria.
 
         Raises
         ------
@@ -128,7 +130,7 @@ class Prompt:
             )
         values = {
             **{name: texts.get(name) or None for name in ("topic", *OPTIONAL)},
-            "documents": delimited(documents, LABELS.get(self.form)) if self.delimiters else documents[0],
+            "documents": delimited(documents, LABELS.get(self.form, ("",))) if self.delimiters else documents[0],
             "items": "\n".join(f"{number}. {text}" for number, text in enumerate(items, 1)),
             "n": str(len(items) or len(documents)),
         }
@@ -155,18 +157,13 @@ class Prompt:
         >>> prompt("binary").schema()["properties"]
         {'relevant': {'type': 'string', 'enum': ['yes', 'no']}}
         """
-        value: dict[str, Any]
-        match self.answer.format:
-            case "number":
-                value = {"type": "number"}
-            case "choice":
-                value = {"type": "string", "enum": list(CHOICES)}
-            case "yes_no":
-                value = {"type": "string", "enum": ["yes", "no"]}
-            case _:
-                integers = all(grade == int(grade) for grade in self.scale)
-                grades = [int(grade) if integers else grade for grade in self.scale]
-                value = {"type": "integer" if integers else "number", "enum": grades}
+        value: dict[str, Any] = {"type": "number"}
+        if self.answer.format in CHOICES:
+            value = {"type": "string", "enum": CHOICES[self.answer.format]}
+        elif self.answer.format != "number":
+            integers = all(grade == int(grade) for grade in self.scale)
+            grades = [int(grade) if integers else grade for grade in self.scale]
+            value = {"type": "integer" if integers else "number", "enum": grades}
         keys = self.keys(n_values=n_values)
         if not keys:
             return None
@@ -372,13 +369,14 @@ def check_word(path: str, key: str, word: str, words: Sequence[str]) -> None:
 
 def check_templates(path: str, prompt: Prompt) -> None:
     """Refuse unknown placeholders and missing ones."""
-    names = ("topic", *OPTIONAL, "documents", "n", *(("items",) if prompt.form in ITEMIZED else ()))
+    needed = ("topic", "documents", *(("items",) if prompt.form in ITEMIZED else ()))
+    names = (*needed, *OPTIONAL, "n")
     for key, template in (("system", prompt.system or ""), ("user", prompt.user)):
         for name in PLACEHOLDER.findall(template):
             if name not in names:
                 choices = ", ".join(f"{{{word}}}" for word in names)
                 raise FileError(path, f"{key}: placeholder {{{name}}} is not one of {choices}")
-    for name in ("topic", "documents", *(("items",) if prompt.form in ITEMIZED else ())):
+    for name in needed:
         if name not in PLACEHOLDER.findall(prompt.user):
             raise FileError(path, f"user: placeholder {{{name}}} is missing")
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qrowd.errors import ArgumentError, FileError
+from qrowd.judge.prompts import ITEMIZED, Form
 from qrowd.model.chance import Chance, Rng
+from qrowd.model.labels import number_in
 from qrowd.model.pools import lists_of, pool_of
 from qrowd.paths import PathLike, shown
 
@@ -27,17 +31,29 @@ DEPTH = 10
 UNIT_SIZE = 8  # documents of a unit of magnitudes, as assessors get them, the two check documents among them
 
 
+class Unit(NamedTuple):
+    """What of an answer gets a value: a nugget, a cited sentence, a criterion; or, without an item, all of it."""
+
+    system: str
+    criterion: str = ""
+    unit: str = ""
+    weight: float = 1.0
+    item: str = ""
+
+
 @dataclass(frozen=True)
 class Question:
     """What one request asks about.
 
     documents : one; two in the order in which they are shown, for a preference; those of one unit, for magnitudes.
-    unit : name of the unit, which holds a high and a low check document.
+    unit : name of the unit, which holds a high and a low check document. answers : the units of the documents, where
+    these are answers of systems; of each document of a preference one.
     """
 
     topic: str
     documents: tuple[str, ...]
     unit: str = ""
+    answers: tuple[Unit, ...] = ()
 
 
 def pool_from(source: Runs | Judgments | Preferences | Pool, *, depth: int = DEPTH) -> dict[str, tuple[str, ...]]:
@@ -124,6 +140,44 @@ def texts_missing(question: Question, topics: Collection[str], documents: Collec
     if question.topic not in topics:
         return f"topic {question.topic}"
     return next((f"document {document}" for document in question.documents if document not in documents), "")
+
+
+def answer_pool(
+    answers: Iterable[Sequence[str]], items: Mapping[str, Iterable[Sequence[str]]], form: Form
+) -> tuple[dict[str, list[str]], dict[str, str], dict[str, list[Unit]]]:
+    """({topic: documents}, {document: text}, {document: units}) of answers, which are called TOPIC/SYSTEM.
+
+    Parameters
+    ----------
+    answers
+        (topic, system, text, item, unit, criterion, weight), of which the last four may be empty. An answer with an
+        unit or item of its own is asked about this alone, and called TOPIC/SYSTEM/UNIT.
+    items
+        {topic: (item, unit, criterion, weight)} of the other answers; "" for all topics. A unit without a name has
+        that of its item.
+    form
+        Of the prompt; some take no items.
+
+    Raises
+    ------
+    ArgumentError
+        A unit of an answer that is there twice, or a weight that is no number.
+    """
+    pool, texts, units = defaultdict[str, list[str]](list), dict[str, str](), defaultdict[str, list[Unit]](list)
+    for topic, system, text, *own in answers:
+        name = own[1] or own[0]
+        label = f"{topic}/{system}/{name}".rstrip("/")
+        pool[topic].append(label)
+        texts[label] = text
+        asked = [own] if name or form not in ITEMIZED else items.get(topic, items.get("", [own]))
+        for item, unit, criterion, weight in asked:
+            new = Unit(system, criterion, unit or item, number_in(weight or "1"), item)
+            if not isfinite(new.weight):
+                raise ArgumentError(f"answers: {label}: the weight {weight!r} is no number")
+            if any(new[:3] == other[:3] for other in units[label]):
+                raise ArgumentError(f"answers: {label}: {new.unit or system} is there twice; name units apart")
+            units[label].append(new)
+    return pool, texts, units
 
 
 # ---- texts

@@ -71,6 +71,7 @@ ANSWER_COLUMNS: dict[str, tuple[str, ...]] = {
     "scale": JUDGMENT_COLUMNS["scale"],
     "cluster": (),
 }
+UNIT_COLUMNS = {**ANSWER_COLUMNS, "item": ("item", "nugget", "sentence", "statement")}  # the text of a unit
 COLUMNS = {
     "judgments": JUDGMENT_COLUMNS,
     "preferences": PREFERENCE_COLUMNS,

@@ -15,7 +15,7 @@ from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
 from qrowd.reports.phrases import count, percent
 from qrowd.reports.table import Column, frame_table
-from qrowd.reports.unanswered import counting_note, verdict
+from qrowd.reports.unanswered import counting_note, extremes, verdict
 
 if TYPE_CHECKING:
     import pandas
@@ -37,11 +37,6 @@ class JudgingReport(Reported):
     notes: tuple[Note, ...] = ()
 
     @property
-    def systems(self) -> tuple[str, ...]:
-        """The systems of the runs."""
-        return () if self.statuses.runs is None else self.statuses.runs.systems
-
-    @property
     def sentence(self) -> str:
         """How many questions have a judgment, and for which system the largest share has none."""
         n = self.statuses.n_questions
@@ -49,16 +44,8 @@ class JudgingReport(Reported):
         if not n:
             return "No question has been asked."
         text = f"{n - failed:,} of {count(n, 'question')} {'has' if n - failed == 1 else 'have'} an answer"
-        shares = system_failures(self.statuses, n_resamples=0).shares if self.systems else {}
-        if failed and shares:
-            low = min(shares, key=lambda one: shares[one])
-            high = max(shares, key=lambda one: shares[one])
-            if shares[high] > shares[low]:
-                text += (
-                    f"; {percent(shares[low], 1)} of the questions on documents of {low} have none, and "
-                    f"{percent(shares[high], 1)} of those on documents of {high}"
-                )
-        return f"{text}."
+        failures = system_failures(self.statuses, n_resamples=0)
+        return f"{text}; {extremes(failures)}." if len(set(failures.shares.values())) > 1 else f"{text}."
 
     def _tables(self) -> Tables:
         return {**self.statuses._tables(), **self._tables_of(order=self.order_effects)}
@@ -81,9 +68,9 @@ class JudgingReport(Reported):
         if self.order_effects is not None:
             tables.append(order_table(self.order_effects))
             notes += order_notes()
-        if self.statuses.runs is not None:
+        if self.statuses.systems:
             failures = system_failures(self.statuses, rng=SEED)
-            tables.append(_table("questions on the documents of each system", frames["system"]))
+            tables.append(_table("questions by system", frames["system"]))
             if not isnan(failures.p):
                 notes.append(Note("systems", verdict(failures)))
             notes.append(counting_note(failures))

@@ -75,7 +75,7 @@ def read_unanswered(path: PathLike, runs: Runs, *, rng: Rng = 1) -> Unanswered:
 
 
 def _sentence(statuses: Statuses, failures: SystemFailures) -> str:
-    n, shares = statuses.n_failed, failures.shares
+    n = statuses.n_failed
     share = percent(n / statuses.n_questions, 1)
     have = "has" if n == 1 else "have"
     text = f"{n:,} of {count(statuses.n_questions, 'question')} to models ({share}) {have} no answer"
@@ -83,11 +83,17 @@ def _sentence(statuses: Statuses, failures: SystemFailures) -> str:
         return f"{text}."
     if failures.p >= SIGNIFICANT:
         return f"{text}; {verdict(failures)}."
-    low = min(shares, key=lambda one: shares[one])
-    high = max(shares, key=lambda one: shares[one])
+    return f"{text}, and {verdict(failures)}: {extremes(failures)}."
+
+
+def extremes(failures: SystemFailures) -> str:
+    """For which systems the smallest and the largest share of questions has no answer."""
+    shares = failures.shares
+    low, high = (choose(shares, key=lambda one: shares[one]) for choose in (min, max))
+    results = "documents" if failures.depth else "answers"
     return (
-        f"{text}, and {verdict(failures)}: {percent(shares[low], 1)} of the questions on documents "
-        f"of {low}, {percent(shares[high], 1)} of those on documents of {high}."
+        f"{percent(shares[low], 1)} of the questions on {results} of {low} have none, and "
+        f"{percent(shares[high], 1)} of those on {results} of {high}"
     )
 
 
@@ -104,11 +110,9 @@ def counting_note(failures: SystemFailures) -> Note:
     test = ""
     if not isnan(failures.p):
         test = (
-            f"; p: statuses permuted among the documents of each topic, {failures.n_resamples:,} times, so that it is "
-            "small where failures go with the systems that retrieve a document"
+            f"; p: statuses permuted within each topic, {failures.n_resamples:,} times, so that it is small where "
+            "failures go with the systems"
         )
-    return Note(
-        "unanswered",
-        "a document whose question has no answer is unjudged; a question counts for each system with one of its "
-        f"documents at rank 1-{failures.depth}{test}",
-    )
+    counted = f"with one of its documents at rank 1-{failures.depth}" if failures.depth else "whose answer it is about"
+    text = f"what a question without an answer is about is unjudged; a question counts for each system {counted}{test}"
+    return Note("unanswered", text)
