@@ -158,7 +158,7 @@ def test_a_method_that_does_not_fit_is_refused_in_one_line(qrowd, experts, metho
 def test_the_quick_study_runs_and_writes_its_page(qrowd, tmp_path, monkeypatch):
     def few(*case, n_tuples, n_resamples, **options):
         assert (n_tuples, n_resamples) == (30, 50)
-        return aware_study(*case, n_tuples=4, n_resamples=5, **options)
+        return aware_study(*case, n_tuples=2, n_resamples=3, **options)
 
     monkeypatch.setattr("qrowd_papers.aware.claims.aware_study", few)
     monkeypatch.setattr(

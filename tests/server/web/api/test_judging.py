@@ -54,7 +54,7 @@ def test_a_whole_campaign_is_judged_by_program_and_the_library_reads_every_answe
     async def work() -> tuple[bytes, bytes, list[Json], Json]:
         async with served.client(campaign) as client:
             seen: list[Json] = []
-            for number in range(5):
+            for number in range(4):
                 assessor = await client.arrive(campaign, f"model-{number}", {"kind": "llm", "temperature": 0})
                 seen += (await judge_all(assessor, number))[1]
             what = "preferences" if campaign == "pairs" else "judgments"
@@ -188,7 +188,7 @@ def test_a_page_is_the_desks_page_field_by_field_and_nothing_else(served: World)
     assert set(page["documents"]) == {str(page["view"]["left"]), str(page["view"]["right"])}
 
 
-def test_twenty_assessors_at_once_share_the_units_and_no_answer_is_lost(served: World) -> None:
+def test_ten_assessors_at_once_share_the_units_and_no_answer_is_lost(served: World) -> None:
     async def work() -> tuple[Counter[str], int]:
         async with served.client("pairs") as client:
 
@@ -197,11 +197,11 @@ def test_twenty_assessors_at_once_share_the_units_and_no_answer_is_lost(served: 
                 end, seen = await judge_all(assessor, number)
                 return end, len(seen) - 1
 
-            found = await asyncio.gather(*(one(number) for number in range(20)))
+            found = await asyncio.gather(*(one(number) for number in range(10)))
             return Counter(end for end, _ in found), sum(n for _, n in found)
 
     ends, n_acts = served.run(work())
-    assert sum(ends.values()) == 20
+    assert sum(ends.values()) == 10
     count = select(func.count()).select_from(schema.event).where(schema.event.c.idem_key.is_not(None))
     assert served.store.read(lambda connection: connection.scalar(count)) == n_acts
     slots = select(schema.assignment.c.unit_id, func.count()).group_by(schema.assignment.c.unit_id)
@@ -211,12 +211,12 @@ def test_twenty_assessors_at_once_share_the_units_and_no_answer_is_lost(served: 
 def test_event_loops_of_several_threads_may_ask_the_same_application(served: World) -> None:
     async def work(number: int) -> list[str]:
         async with served.client() as client:
-            own = [await client.arrive("stars", f"model-{number}-{i}") for i in range(5)]
+            own = [await client.arrive("stars", f"model-{number}-{i}") for i in range(3)]
             return [end for end, _ in await asyncio.gather(*(judge_all(one, number) for one in own))]
 
     with ThreadPoolExecutor(4) as threads:
         ends = [end for found in threads.map(lambda number: asyncio.run(work(number)), range(4)) for end in found]
-    assert len(ends) == 20
+    assert len(ends) == 12
     assert set(ends) <= {"EndView", "NoneLeftView"}
     done = select(func.count()).select_from(schema.assignment).where(schema.assignment.c.status == "completed")
     assert served.store.read(lambda connection: connection.scalar(done)) == 8  # two topics, two units, two each
