@@ -36,7 +36,10 @@ class Pickled(Executor):
     def submit(self, work, *args):
         future = Future()
         work, args = pickle.loads(pickle.dumps((work, args)))
-        future.set_result(pickle.loads(pickle.dumps(work(*args))))
+        try:
+            future.set_result(pickle.loads(pickle.dumps(work(*args))))
+        except Exception as error:
+            future.set_exception(pickle.loads(pickle.dumps(error)))
         return future
 
 

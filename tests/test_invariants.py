@@ -12,7 +12,7 @@ HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("workers", "actions"), [(100, 8), pytest.param(200, 12, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(("workers", "actions"), [(60, 8), pytest.param(200, 12, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_racing_workers_never_break_what_the_tables_promise(
     dialect: str, workers: int, actions: int, tmp_path: Path, request: pytest.FixtureRequest

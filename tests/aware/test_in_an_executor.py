@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pools import Backwards
+from pools import Backwards, Pickled
 from qrowd.aware import assessor_similarities, similarity_to_random
 from qrowd.aware.random_assessors import even_grades
 from qrowd.errors import ArgumentError, MeasureError
@@ -87,5 +87,5 @@ def test_an_error_in_a_worker_is_the_one_line_that_it_is_here(plain):
     with pytest.raises(MeasureError) as alone:
         similarities_of(few)
     with pytest.raises(MeasureError) as elsewhere:
-        similarities_of(few, executor=Processes(1))
+        similarities_of(few, executor=Pickled())
     assert str(elsewhere.value) == str(alone.value)

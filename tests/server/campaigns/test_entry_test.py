@@ -32,7 +32,7 @@ from qrowd_server.store.materials import documents_of, find_campaign
 from qrowd_server.store.schema import gold_answer
 
 ANSWERS = 24  # of each person, if nobody stops them
-FEW = ["honest"] * 6 + ["random"] * 2 + ["same"]
+FEW = ["honest"] * 3 + ["random"] * 2 + ["same"]
 MANY = ["honest"] * 30 + ["random"] * 7 + ["same"] * 3
 ACCEPTED = ([0], [1, 2], [1, 2], [3])  # of the gold questions in turn, as in the benchmark
 Labels = dict[int, str]

@@ -57,12 +57,12 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     crowd = people(service, 5)
 
     async def all_at_once():
-        await asyncio.gather(*(work(service, one, Random(i), 30) for i, one in enumerate(crowd)))
+        await asyncio.gather(*(work(service, one, Random(i), 18) for i, one in enumerate(crowd)))
         await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-1", "too fast")
         await CampaignAdmin(store, clock=service.clock).exclude("pilot", "person-2", "too fast")
         await CampaignAdmin(store, clock=service.clock).reinstate("pilot", "person-2")
         await CampaignAdmin(store, clock=service.clock).reset("pilot", "person-3")
-        await asyncio.gather(*(work(service, one, Random(9), 20) for one in crowd[3:]))
+        await asyncio.gather(*(work(service, one, Random(9), 12) for one in crowd[3:]))
 
     asyncio.run(all_at_once())
     found = store.read(tables)
@@ -78,7 +78,7 @@ def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))
     for i, one in enumerate(people(service, 3)):
-        asyncio.run(work(service, one, Random(i), 20))
+        asyncio.run(work(service, one, Random(i), 12))
     lines = store.read(lambda connection: list(write_archive(connection, "pilot")))
     other = opened(tmp_path / "other.db")
     created(other, small_plan("grades", name="before"))  # so that numbers differ
@@ -269,7 +269,7 @@ def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(
     crowd = people(service, 7)
 
     async def race():
-        await asyncio.gather(*(work(service, one, Random(i), 30) for i, one in enumerate(crowd)))
+        await asyncio.gather(*(work(service, one, Random(i), 20) for i, one in enumerate(crowd)))
 
     asyncio.run(race())
 

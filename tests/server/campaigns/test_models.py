@@ -308,7 +308,7 @@ def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_p
     assert {row["assessor"] for row in rows_of(local)} == {"a1"}
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "preference", "together"])
+@pytest.mark.parametrize("kind", ["magnitude", "together", pytest.param("preference", marks=pytest.mark.nightly)])
 def test_where_nothing_can_be_skipped_a_failure_gives_the_unit_back(local, tmp_path, kind):
     created(local, small_plan(**{**PLANS[kind], "redundancy": 1, "question": False}))
     halves = Asked(lambda request: "I would say so" if 3 in numbers_in(request) else sensible(request))
@@ -368,7 +368,7 @@ def test_the_reason_is_the_text_beside_the_grade_up_to_the_longest(local, tmp_pa
 ANSWERS = st.sampled_from(['{"grade": 0}', '{"grade": 3}', "2", "grade: 1", "4", "1.5", "none", "", *FAILURES.values()])
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(st.lists(ANSWERS, min_size=1, max_size=9), st.booleans())
 def test_the_judgments_are_exactly_the_answers_with_status_ok(tmp_path_factory, script, cannot_tell):
     folder = tmp_path_factory.mktemp("law")

@@ -26,7 +26,7 @@ NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    with estate(tmp_path_factory.mktemp("progress"), demo=True) as made:
+    with estate(tmp_path_factory.mktemp("progress"), demo=True, steps=25) as made:
         yield made
 
 

@@ -25,7 +25,7 @@ NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    with estate(tmp_path_factory.mktemp("quality"), demo=True) as made:
+    with estate(tmp_path_factory.mktemp("quality"), demo=True, steps=35) as made:
         yield made
 
 

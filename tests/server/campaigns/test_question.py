@@ -192,7 +192,7 @@ def test_the_next_batch_is_drawn_when_half_of_one_is_judged(store, tmp_path):
 def test_nobody_judges_a_document_twice_and_each_gets_its_number_of_people(store, tmp_path):
     world = make_world(topics=2, documents=12)
     live = Live(store, tmp_path / "f", world=world, redundancy=2, settings="batch = 4\ntolerance = 0.0\n")
-    for _ in range(28):
+    for _ in range(20):
         live.answer(wrong=0.5)
     rows = store.read(
         lambda c: c.execute(select(assignment.c.assessor_id, judgment.c.document_id).join(judgment)).all()
@@ -266,7 +266,7 @@ def test_a_decided_campaign_hands_out_nothing(store, tmp_path):
 
 def test_the_tables_are_what_the_log_adds_up_to(store, tmp_path):
     live = Live(store, tmp_path / "f", redundancy=2, settings="batch = 6\n")
-    for _ in range(15):
+    for _ in range(9):
         live.answer()
     before = store.read(tables)
     store.write(lambda connection: rebuild(connection, "live"))

@@ -146,8 +146,8 @@ async def _interfere(
         n += 1
         campaign = name.rpartition("-")[0]
         known.add((campaign, name))
-        if n % 40 == 0:
-            clock.now += rng.choice((30.0, LEASE / 2, LEASE + 1))
+        if n % 20 == 0:
+            clock.now += (LEASE + 1, 30.0, LEASE / 2)[(n // 20 - 1) % 3]
         if n % 25 == 0:
             out.append(rng.choice(sorted(known)))
             await patiently(admin.exclude, *out[-1], "a bad day")
