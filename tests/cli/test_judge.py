@@ -403,7 +403,8 @@ def test_battles_of_answers_are_a_table_of_an_arena(qrowd, answers, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--documents", "topics.tsv"), "give --documents, or --answers without --runs and --pool"),
+        (("--documents", "topics.tsv"), "give --documents, or --answers without --runs, --pool"),
+        (("--as", "rating"), "items: the prompt rating asks about items, such as nuggets or criteria; give them"),
         (("--answers", "nuggets.csv"), "nuggets.csv: there is no column 'system' among topic, item, criterion, weight"),
         (("--as", "answer_nuggets", "--items", "answers.csv"), "answers.csv: there is no column 'item' among"),
     ],

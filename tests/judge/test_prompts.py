@@ -72,8 +72,8 @@ def test_a_prompt_asks_for_the_object_that_its_schema_describes(entry):
 
 
 def test_the_hash_is_of_the_content_and_not_of_the_layout_of_the_file():
-    entry = parse_prompt(MINE, "mine.toml")
-    assert parse_prompt("# a comment\n" + MINE.replace(" = ", "="), "other.toml").sha256 == entry.sha256
+    entry = parse_prompt(MINE.encode(), "mine.toml")
+    assert parse_prompt(b"# a comment\n" + MINE.replace(" = ", "=").encode(), "other.toml").sha256 == entry.sha256
     others = {"user": "{topic}: {documents}", "version": "2", "scale": (0.0, 1.0), "parameters": {"temperature": 0}}
     hashes = {replace(entry, **{name: value}).sha256 for name, value in others.items()}
     assert len(hashes | {entry.sha256}) == len(others) + 1
@@ -169,12 +169,12 @@ def test_a_file_of_the_user_is_a_prompt(tmp_path):
     )
     assert json.loads(json.dumps(entry.schema()))["properties"] == {"grade": {"type": "integer", "enum": [0, 1, 2]}}
     assert read_reply(Reply(text="1 or 2.\nSo: 1"), entry).values == (1,)
-    assert parse_prompt(MINE.replace('key = "grade"', ""), "mine.toml").schema() is None
+    assert parse_prompt(MINE.replace('key = "grade"', "").encode(), "mine.toml").schema() is None
 
 
 def test_the_prompt_that_the_docs_show_works():
     page = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text("utf-8")
-    entry = parse_prompt(page.split("```toml\n")[1].split("```")[0], "docs/prompts.md")
+    entry = parse_prompt(page.split("```toml\n")[1].split("```")[0].encode(), "docs/prompts.md")
     (message,) = asked(entry)
     assert message.role == "user"
     assert read_reply(Reply(text="It names 3 facts.\nFinal grade: 1"), entry).values == (1,)
@@ -290,9 +290,9 @@ def test_a_name_that_is_no_prompt_is_refused_with_those_that_are(tmp_path):
         ArgumentError, match=r"prompt 'umbrela': choose one of answer_nuggets, aspects, .* ends in \.toml"
     ):
         prompt("umbrela")
-    with pytest.raises(FileError, match=r"none\.toml: cannot be read: No such file"):
+    with pytest.raises(FileError, match=r"none\.toml: there is no such file"):
         prompt(tmp_path / "none.toml")
     file = tmp_path / "latin.toml"
     file.write_bytes(b'id = "\xe9"')
-    with pytest.raises(FileError, match=r"latin\.toml: is not UTF-8"):
+    with pytest.raises(FileError, match=r"latin\.toml: is not valid TOML: 'utf-8' codec can't decode"):
         prompt(str(file))

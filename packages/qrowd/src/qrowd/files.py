@@ -268,19 +268,29 @@ def read_recoding(path: PathLike) -> dict[str, Recoding]:
     FileError
         What is no TOML, or neither a number nor a table of numbers.
     """
-    try:
-        content = tomllib.loads(read_bytes(Path(path)).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise FileError(path, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
     recoding: dict[str, Recoding] = {}
-    for pattern, rule in content.items():
+    for pattern, rule in parse_toml(read_bytes(Path(path)), path).items():
         try:
             recoding[pattern] = {float(k): float(v) for k, v in rule.items()} if isinstance(rule, dict) else float(rule)
         except (TypeError, ValueError):
             problem = f'{pattern!r} must be a threshold, or a table of values such as {{"-2" = 0}}'
             raise FileError(path, problem) from None
     return recoding
+
+
+def parse_toml(content: bytes, path: PathLike) -> dict[str, Any]:
+    """What a TOML file holds.
+
+    Raises
+    ------
+    FileError
+        What is no TOML, with the line.
+    """
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise FileError(path, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
 
 
 def read_labels(path: PathLike, *names: str, optional: Sequence[str] = (), may_be_empty: str = "") -> list[list[str]]:

@@ -162,8 +162,10 @@ class Questions:
         source: Any
         texts: Any
         units = None
-        if (self.documents is None) == (self.answers is None) or (self.answers and (self.pool or runs.runs)):
-            raise ArgumentError("--documents: give --documents, or --answers without --runs and --pool")
+        others = runs.runs or self.pool or self.checks or self.gold
+        if (self.documents is None) == (self.answers is None) or (self.answers and others):
+            words = "--answers without --runs, --pool, --checks and --gold"
+            raise ArgumentError(f"--documents: give --documents, or {words}")
         if self.answers is not None:
             columns = files.read_labels(self.answers, "topic", "system", "text", optional=OF_UNITS, may_be_empty="text")
             source, texts, units = answer_pool(zip(*columns, strict=True), items, prompts[0].form)

@@ -324,6 +324,11 @@ def plan_job(
         for one in chosen
         for model in asked
     ]
+    missing = {asking.missing for asking in askings}
+    if "" not in missing and any(text.endswith("'s items") for text in missing):
+        raise ArgumentError(
+            f"items: the prompt {chosen[0].id} asks about items, such as nuggets or criteria; give them"
+        )
     return Job(tuple(askings), asked, pool if isinstance(pool, Runs) else None, depth)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -177,12 +176,9 @@ class Prices:
         FileError
             It is not of that form.
         """
-        try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(path, f"cannot be read ({error.strerror})") from None
-        except ValueError as error:
-            raise FileError(path, f"is not TOML: {error}") from None
+        from qrowd.files import parse_toml, read_bytes
+
+        content = parse_toml(read_bytes(Path(path)), path)
         entries = content.get("prices")
         if not isinstance(entries, list):
             raise FileError(path, "expected tables [[prices]] with endpoint, model, input and output")

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from qrowd.errors import ArgumentError, FileError
+from qrowd.files import parse_toml, read_bytes
 from qrowd.judge.exchange import Message
 
 Form = Literal["graded", "binary", "magnitude", "preference", "nuggets", "exam"]
@@ -231,13 +232,7 @@ def prompt(name: str | PathLike[str]) -> Prompt:
         A file that is missing or no prompt; names the key.
     """
     if not isinstance(name, str) or name.endswith(".toml"):
-        path = fspath(name)
-        try:
-            return parse_prompt(Path(path).read_text(encoding="utf-8-sig"), path)
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise FileError(path, "is not UTF-8") from None
+        return parse_prompt(read_bytes(Path(name)), fspath(name))
     ids = [entry.id for entry in built_in_prompts()]
     if name not in ids:
         raise ArgumentError(
@@ -263,10 +258,10 @@ def built_in_prompts() -> tuple[Prompt, ...]:
 
     folder = resources.files("qrowd.judge").joinpath("prompts")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return tuple(parse_prompt(file.read_text(encoding="utf-8"), file.name) for file in files)
+    return tuple(parse_prompt(file.read_bytes(), file.name) for file in files)
 
 
-def parse_prompt(text: str, path: str) -> Prompt:
+def parse_prompt(content: bytes, path: str) -> Prompt:
     """The prompt that a TOML text describes.
 
     Raises
@@ -274,13 +269,7 @@ def parse_prompt(text: str, path: str) -> Prompt:
     FileError
         Naming the file and the key.
     """
-    import tomllib
-
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise FileError(path, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    table = parse_toml(content, path)
     answer_table = table.get("answer")
     if not isinstance(answer_table, dict):
         raise FileError(path, "answer: expected a table [answer] with format and key")

@@ -225,8 +225,7 @@ def read_topic_texts(path: PathLike) -> dict[str, dict[str, str]]:
         return {row["label"]: row for row in irds.topics(name)}
     topics: dict[str, dict[str, str]] = {}
     for line, row in read_topics(_content(path), shown(Path(path))):
-        _check_once(topics, row["label"], _strings(row), "topic", name, line)
-        topics[row["label"]] = _strings(row)
+        _enter(topics, row, "topic", name, line)
     return topics
 
 
@@ -252,25 +251,16 @@ def read_document_texts(
             documents.update({row["label"]: row for row in irds.documents(name, labels)})
             continue
         for line, row in read_documents(_content(path), shown(Path(path))):
-            label = row["label"]
-            if labels is not None and label not in labels:
-                continue
-            _check_once(documents, label, _strings(row), "document", name, line)
-            if row["text"] or row["title"]:
-                documents[label] = _strings(row)
+            if (row["text"] or row["title"]) and (labels is None or row["label"] in labels):
+                _enter(documents, row, "document", name, line)
     return documents
 
 
-def _check_once(
-    texts: Mapping[str, dict[str, str]], label: str, own: dict[str, str], noun: str, name: str, line: int
-) -> None:
+def _enter(texts: dict[str, dict[str, str]], row: Mapping[str, object], noun: str, name: str, line: int) -> None:
     """Refuse a label with another text than before; the same text again says nothing new."""
-    if texts.get(label, own) != own:
-        raise FileError(name, f"{noun} {label} is there already, with another text; remove one", line)
-
-
-def _strings(row: Mapping[str, object]) -> dict[str, str]:
-    return {key: value if isinstance(value, str) else "" for key, value in row.items()}
+    strings = {key: value if isinstance(value, str) else "" for key, value in row.items()}
+    if texts.setdefault(strings["label"], strings) != strings:
+        raise FileError(name, f"{noun} {row['label']} is there already, with another text; remove one", line)
 
 
 def _content(path: PathLike) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -93,11 +92,7 @@ def plan_from_parts(root: Path, *, max_unpacked: int = MAX_UNPACKED) -> Plan:
 
 def _read(folder: Folder, toml: str) -> Plan:
     text = folder.bytes(toml)
-    try:
-        table = tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise FileError(toml, f"is not valid TOML: {error}", int(line[1]) if line else None) from None
+    table = core_files.parse_toml(text, toml)
     allowed = ("campaign", *SETTINGS, "arms", "journey", "panel", "question", "gold", "files")
     places: dict[Where, Place] = {}
     try:
