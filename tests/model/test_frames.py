@@ -114,7 +114,7 @@ def test_optional_columns_come_along_and_missing_ones_are_none(frame_of):
     assert judgments.time.tolist() == ["2020-01-01", None]
     assert judgments.comment.tolist() == ["why", None]
     bare = Judgments.from_frame(frame_of({"topic": ["t"], "document": ["d"], "assessor": ["a"], "value": [1]}))
-    assert [getattr(bare, name) for name in Judgments.OPTIONAL] == [None] * 5
+    assert [getattr(bare, name) for name in Judgments.OPTIONAL] == [None] * len(Judgments.OPTIONAL)
 
 
 # ---- labels and numbers

@@ -232,7 +232,11 @@ def read_answers(path: PathLike) -> Judgments | Preferences:
 
 def hold_answers(paths: Paths, columns: Collection[str]) -> bool:
     """Whether every file is a table of answers; the first that is none decides. columns : roles that are named."""
-    return all(_holds_answers(path, columns) for _, path in given_files(paths))
+    try:
+        given = list(given_files(paths))
+    except FileError:  # is told where they are read
+        return False
+    return all(_holds_answers(path, columns) for _, path in given)
 
 
 def _holds_answers(path: Path, columns: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ Data. Communication Methods and Measures 1(1), 77-89.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -173,11 +173,11 @@ def krippendorff_alpha(
         {(topic, document): group}, or one group per judgment. A document always belongs to one topic.
     n_resamples : number of bootstrap resamples for the interval and p; 0 computes neither.
     resample : "topics" draws topics with replacement, each with all its documents, and computes both disagreements
-        anew: the interval is for other topics and the same assessors. Without `by`, clusters stand for topics that are
-        in clusters. "documents" draws documents of any topic; the
-        interval is too narrow for other topics, because documents of one topic are judged alike. It is used if there is
-        only one topic. "deviations" draws as many pairs of judgments as there are and keeps expected disagreement fixed
-        (Hayes & Krippendorff; values below -1 count as -1); it is narrower, since pairs of the same document are not
+        anew: the interval is for other topics and the same assessors. Clusters stand for topics that are in clusters,
+        unless `by` is "topic" or a mapping. "documents" draws documents of any topic; the interval is too narrow for
+        other topics, because documents of one topic are judged alike. It is used if there is only one topic.
+        "deviations" draws as many pairs of judgments as there are and keeps expected disagreement fixed (Hayes &
+        Krippendorff; values below -1 count as -1); it is narrower, since pairs of the same document are not
         independent.
     confidence : level of the interval.
     rng : source of chance for the resamples.
@@ -218,7 +218,7 @@ def krippendorff_alpha(
     options: Any = {
         "level": level, "by": by, "repeats": repeats, "slots": slots, "min_judgments": min_judgments, "logs": logs,
     }  # fmt: skip
-    sampled = judgments if by is not None else judgments.by_cluster()
+    sampled = judgments if isinstance(by, str | Mapping) else judgments.by_cluster()
     counts = document_counts(sampled, **options, combine_scales=combine_scales)
     seed = seed_of(rng) if n_resamples else None
     alphas = tuple(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def disagreements(
     data: options.Data,
     runs: options.Runs = options.NO_RUNS,
-    measure: options.Measure = "nDCG@10",
+    measure: options.Measure = None,
     systems: options.Systems = None,
     topics: Annotated[
         str | None,
@@ -73,7 +73,8 @@ def disagreements(
     of_topics = read_topic_texts(topics) if topics else {}
     of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}
     report = DisagreementsReport(result, of_topics, of_documents, n_documents)
-    document = report.to_document().shown(result.systems, short_names=short_names)
+    of_units = rankings.criterion is not None
+    document = report.to_document().shown(result.systems, short_names=short_names, units=of_units)
     if folder and output is not None:
         _write(output, result, of_topics, of_documents, n_documents)
     deliver(document, None if folder else output)

@@ -72,9 +72,9 @@ def command(
 
         arguments = {key: _converted(key, value) for key, value in values.items() if value not in (None, [])}
         arguments = inputs.arguments(arguments)
-        for key in {"measure", "measures"} & taken.keys():
-            if (measures := measure_for(arguments.get("runs"), arguments.get(key))) is not None:
-                arguments[key] = measures
+        for key in {"measure", "measures"} & taken.keys() - arguments.keys():
+            if (measure := measure_for(arguments.get("runs"), None, None)) is not None:
+                arguments[key] = measure if key == "measure" else [measure]
         with ExitStack() as stack:
             if workers is not None:
                 arguments["executor"] = stack.enter_context(workers.executor())

@@ -61,7 +61,7 @@ def next(
             metavar="NAMES|FILES",
         ),
     ] = None,
-    measure: options.Measure = "nDCG@10",
+    measure: options.Measure = None,
     tolerance: Annotated[float, option(help="Differences of up to this much count as none.", min=0)] = 0.0,
     design: Annotated[
         str,
@@ -152,7 +152,8 @@ def next(
     )
     by_people = () if people is None else people.assessor[people.value >= 0].tolist()
     report = NextJudgmentsReport(result, n_judgments=len(by_people), n_assessors=len(set(by_people)))
-    document = report.to_document().shown(rankings.systems, short_names=short_names)
+    of_units = rankings.criterion is not None
+    document = report.to_document().shown(rankings.systems, short_names=short_names, units=of_units)
     drawn = output and result.topics
     if drawn:
         if stored is None:

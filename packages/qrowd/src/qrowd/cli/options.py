@@ -404,11 +404,12 @@ def methods(help: str) -> Any:
 
 
 Measure = Annotated[
-    str,
+    str | None,
     option(
         "-m",
         "--measure",
         help="Measure, such as nDCG@10, AP(rel=2) or ERR@20.",
+        show_default="nDCG@10; of answers Mean",
         metavar="MEASURE",
         callback=checked_measures,
         autocompletion=measure_names,
@@ -514,14 +515,11 @@ def measures_by_default(default: str | tuple[str, ...] | None) -> Any:
 
 
 FROM_FUNCTION = object()
-RANKING_MEASURE, ANSWERS_MEASURE = "nDCG@10", "Mean"
 
 
-def measure_for(runs: object, given: Any) -> Any:
-    """The measure that was given; of answers, which are no rankings, Mean instead of a default for rankings."""
-    if getattr(runs, "criterion", None) is None or given not in (None, RANKING_MEASURE):
-        return given
-    return ANSWERS_MEASURE if given else [ANSWERS_MEASURE]
+def measure_for(runs: object, given: Any, default: str | None = "nDCG@10") -> Any:
+    """The measure that was given; where none was, Mean of answers, and the default of rankings."""
+    return given or (default if getattr(runs, "criterion", None) is None else "Mean")
 
 
 @dataclass(frozen=True)
@@ -538,7 +536,7 @@ class Shared:
 
 
 SHARED: Mapping[str, Shared] = {
-    "measure": Shared(Measure),
+    "measure": Shared(Measure, None),
     "baseline": Shared(Baseline),
     "reference": Shared(Reference),
     "methods": Shared(

@@ -73,7 +73,7 @@ def plot(
         judgments = data.read()
         loaded = runs.read(data) if "runs" in needs else None
         settings = Options(
-            measures=tuple(options.measure_for(loaded, measure or None) or ()),
+            measures=tuple(measure or filter(None, [options.measure_for(loaded, None, None)])),
             conventions=conventions,
             top=top,
             cutoff=cutoff,

@@ -25,7 +25,7 @@ def replace(
     ],
     files: options.JudgmentFiles = None,
     runs: options.Runs = options.NO_RUNS,
-    measure: options.Measure = "nDCG@10",
+    measure: options.Measure = None,
     group: Annotated[
         list[str] | None,
         option(

@@ -65,14 +65,10 @@ class Plan:
     _merged: tuple[Pool, Pool, NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
-        answers = self.runs.criterion is not None
-        if answers:
+        if self.runs.criterion is not None:
             self.conventions = _of_answers(self.conventions)
         for each in self.measures:
-            if answers and not each.definition.of_units:
-                raise MeasureError(f"{each}: needs rankings, and these are answers; use Mean")
-            if each.definition.of_units and not answers:
-                raise MeasureError(f"{each}: needs answers, and these are rankings; use nDCG@10, AP or another")
+            check_kind(each, self.runs)
 
     def alignment(self, pool: Pool) -> Alignment:
         if self._alignment is None or self._alignment.pool is not pool:
@@ -305,6 +301,15 @@ def parsed_measures(measures: object | Sequence[object], conventions: Convention
         if conventions.ties == "expected" and not each.definition.linear:
             raise MeasureError(f"{each}: the expectation over ties needs a measure linear in gains ({LINEAR_NAMES})")
     return parsed
+
+
+def check_kind(measure: Measure, runs: Runs) -> None:
+    """Refuse a measure of rankings for answers, and one of answers for rankings."""
+    answers = runs.criterion is not None
+    if answers and not measure.definition.of_units:
+        raise MeasureError(f"{measure}: needs rankings, and these are answers; use Mean")
+    if measure.definition.of_units and not answers:
+        raise MeasureError(f"{measure}: needs answers, and these are rankings; use nDCG@10, AP or another")
 
 
 def _of_answers(conventions: Conventions) -> Conventions:

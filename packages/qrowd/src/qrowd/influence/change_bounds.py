@@ -124,7 +124,7 @@ def reductions_by_scoring(cells: Cells, singles: SingleChanges, taken: Floats, b
     np.maximum.at(one, singles.cell[alone], taken[alone])
     lowest, highest = cells.measure.bounds
     movable = np.bincount(singles.cell, minlength=by_cell.size) > 0
-    most = np.where(movable, by_cell + cells.share * (highest - lowest), 0.0)
+    most = np.where(movable, by_cell + cells.share * np.nan_to_num(highest - lowest), 0.0)
     most = np.minimum(most, 2 * np.abs(by_cell).sum() + 1)  # of measures without a highest score
     return np.stack([np.zeros(one.size), np.minimum(one, most), most], axis=1)
 

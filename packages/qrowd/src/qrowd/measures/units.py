@@ -14,6 +14,7 @@ from qrowd.measures.topic_views import Gains, Part
 from qrowd.model.alignment import PooledLists
 from qrowd.model.labels import first_of
 from qrowd.model.measure import Measure, Parameter, Value, number
+from qrowd.model.runs import Runs
 
 
 def _criterion(value: object) -> Value:
@@ -61,7 +62,8 @@ class Mean(ByGain):
         return part.gains(TopicView.judged).totals
 
     def score_part(self, measure: Measure, part: Part, out: Floats, begin: int) -> None:
-        weight = _weights(measure, part.lists)
+        assert part.lists.weight is not None
+        weight = weights_of(measure, part.lists, part.lists.weight)
         total = np.empty((out.shape[0], part.n_assessors))
         _add_up(part, weight, self.gains_of(measure, part), begin, out)
         _add_up(part, np.maximum(weight, 0.0), part.gains(TopicView.judged), 0, total)
@@ -75,7 +77,7 @@ def _add_up(part: Part, weight: Floats, gains: Gains, begin: int, out: Floats) -
     kernels.weighted_sums(lists.starts, lists.starts[1:], lists.row, weight * gains.unit, gains.in_units, begin, out)
 
 
-def _weights(measure: Measure, lists: PooledLists) -> Floats:
+def weights_of(measure: Measure, units: PooledLists | Runs, weight: Floats) -> Floats:
     """(entries,) of the units; 0 for those of other criteria.
 
     Raises
@@ -83,15 +85,13 @@ def _weights(measure: Measure, lists: PooledLists) -> Floats:
     MeasureError
         A criterion that no unit has.
     """
-    weight = lists.weight
-    assert weight is not None
     wanted = measure["criterion"]
     if wanted is None:
         return weight
-    if wanted not in lists.criteria:
-        there_are = first_of(lists.criteria, 5) if any(lists.criteria) else "none"
+    if wanted not in units.criteria:
+        there_are = first_of(units.criteria, 5) if any(units.criteria) else "none"
         raise MeasureError(f"{measure}: no unit is of this criterion; criteria: {there_are}")
-    return np.where(lists.criterion == lists.criteria.index(str(wanted)), weight, 0.0)
+    return np.where(units.criterion == units.criteria.index(str(wanted)), weight, 0.0)
 
 
 MEASURES: tuple[Scored, ...] = (Mean(),)

@@ -136,6 +136,9 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
         name: read.numbers(name, required=False) for name in ("order", "seconds") if name in read.columns
     }
     optional |= {name: read.objects[name] for name in ("unit", "time", "comment") if name in read.objects}
+    if parts:
+        criteria = read.labels("criterion") if "criterion" in parts else (np.zeros(len(read.rows), np.int32), ("",))
+        optional["criterion"] = np.array(criteria[1], object)[criteria[0]]
     declared: dict[str, Scale] = {}
     if "scale" in read.columns:
         column: Any = read.columns["scale"]

@@ -70,9 +70,10 @@ class Judgments(Displayed):
     value : (n,) float64 in the assessor's own units. Negative: pooled but not judged (`recode` gives it a meaning).
     scales : one per assessor, inferred from the values unless declared. Assessors of one table share an inferred scale.
     sources : (assessors,) number of the table each comes from; None where each comes from a file of their own.
-    order, unit, seconds, time, comment : (n,) each, or None where nobody recorded it. `order` (any increasing number)
+    order, unit, seconds, time, comment, criterion : (n,) each, or None where nobody recorded it. `order` (any number)
         decides what comes first among repeats; `unit` names the batch of documents shown together; `seconds` is time
-        spent; `time` is when; `comment` is what the assessor wrote.
+        spent; `time` is when; `comment` is what the assessor wrote; `criterion` is that
+        of a unit of an answer, "" for none.
     notes : what was noticed while they were read, such as rows that were left out.
     prepared : options of a command by which they were read, as fields of a signature.
     clusters : {topic: cluster}, such as its conversation, over which intervals and tests are; None: topics are
@@ -93,11 +94,12 @@ class Judgments(Displayed):
     seconds: Floats | None = None
     time: NDArray[np.object_] | None = None
     comment: NDArray[np.object_] | None = None
+    criterion: NDArray[np.object_] | None = None
     notes: tuple[str, ...] = ()
     prepared: tuple[str, ...] = ()
     clusters: Mapping[str, str] | None = None
 
-    OPTIONAL = ("order", "unit", "seconds", "time", "comment")
+    OPTIONAL = ("order", "unit", "seconds", "time", "comment", "criterion")
 
     def __post_init__(self) -> None:
         finite = np.isfinite(self.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,13 +58,18 @@ def agree(
     unlike: dict[str, Combined] = {"alpha": unlike_at(alpha.level if level else None), "kappa": "relevant"}
     scale = scale_note(judgments, scale_rules(judgments.scales, combine_scales, unlike))
     tables = [] if by_topic is None else [_alpha_table(by_topic)]
+    if judgments.criterion is not None and len(set(judgments.criterion)) > 1:
+        by_criterion = krippendorff_alpha(judgments, by=judgments.criterion, **options)
+        tables.append(_alpha_table(replace(by_criterion, by="criterion")))
     tables += [] if pairs is None else [_pair_table(pairs)]
     notes = (scale, *_notes(alpha, pairs is not None))
     if judgments.clusters and alpha.resample == "topics":
         sampled = f"{alpha.n_topics} clusters of {count(len(judgments.topics), 'topic')} are resampled, not the topics"
         notes = (*notes, Note("clusters", sampled))
     without = ("kappa",) if pairs is None else ()
-    return Document(_sentence(alpha), tuple(tables), notes, (by_topic or overall).to_frame, not_computed=without)
+    frame = (by_topic or overall).to_frame
+    document = Document(_sentence(alpha), tuple(tables), notes, frame, not_computed=without)
+    return document.shown(units=judgments.criterion is not None)
 
 
 def kappas(judgments: Judgments, *without: str, **options: Any) -> PairwiseAgreement | None:

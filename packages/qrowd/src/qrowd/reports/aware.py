@@ -27,7 +27,7 @@ from qrowd.model.scores import Scores
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, count, percent, span
+from qrowd.reports.phrases import cells, count, mean_of, percent, span
 from qrowd.threads import Progress
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class AwareSummary(Reported):
             n = int((weighted.rank != uniform.rank).sum())
             moved = f"{n} of {len(systems)} systems {'has' if n == 1 else 'have'}" if n else "no system has"
             sentences.append(
-                f"{first} has the highest mean {measure}{equal}; {moved} another rank than with equal weights"
+                f"{first} has the highest {mean_of(measure)}{equal}; {moved} another rank than with equal weights"
             )
         return f"Assessors weighted by {self.weights.estimator}: {'. '.join(sentences)}."
 

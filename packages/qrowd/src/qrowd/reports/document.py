@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 ROWS_IN_NOTEBOOK = 30  # of a table
+UNITS = {"document": "unit", "documents": "units"}  # words about answers
 EXCEL_ROWS = 1_048_575  # of a sheet, below the header
 HTML_PAGE = """<!doctype html>
 <html lang="en">
@@ -93,18 +94,20 @@ class Document:
     signature: str = ""
     not_computed: tuple[str, ...] = ()
 
-    def shown(self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False) -> Document:
+    def shown(
+        self, systems: Sequence[str] = (), *, top: int | None = None, short_names: bool = False, units: bool = False
+    ) -> Document:
         """The document with fewer systems in its tables, or shorter names; the numbers behind it stay as they are.
 
         systems : names of all systems. top : number of rows of tables of systems. short_names : whether words that all
-        systems begin or end with are left out.
+        systems begin or end with are left out. units : whether it is about units of answers, not documents.
         """
         tables = self.tables
         if top is not None:
             tables = tuple(table.first(top) if table.header[0] == "system" else table for table in tables)
-        if not short_names:
-            return replace(self, tables=tables)
-        names = dict(zip(systems, without_common_words(systems), strict=True))
+        names = dict(zip(systems, without_common_words(systems), strict=True)) if short_names else {}
+        if units:
+            names |= UNITS
         return replace(
             self,
             sentence=renamed(self.sentence, names),

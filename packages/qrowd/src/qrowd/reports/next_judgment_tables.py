@@ -10,7 +10,7 @@ import numpy as np
 
 from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.phrases import cells, count, is_or_are, signed
+from qrowd.reports.phrases import cells, count, is_or_are, mean_of, signed
 from qrowd.sequential.next_judgments import NextJudgments
 from qrowd.sequential.question import Statement
 
@@ -121,7 +121,7 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
     )
     others = "not on others like them (compare, plan and --new-topics are about those)"
     which = others if statement.target == "these topics" else "and on others like them"
-    yield Note("target", f"mean {statement.measure} on these {count(one.n_topics, 'topic')}, {which}{out}")
+    yield Note("target", f"{mean_of(statement.measure)} on these {count(one.n_topics, 'topic')}, {which}{out}")
     each = question.confidence_of_each(statement.confidence)
     several = f"; each of {len(statement.first):,} intervals alone: {each:.4g}" if len(statement.first) > 1 else ""
     yield Note("confidence", f"{statement.confidence:g} that the answer is right, however often one looks{several}")

@@ -24,7 +24,7 @@ from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
-from qrowd.reports.phrases import count, listed, number
+from qrowd.reports.phrases import count, listed, mean_of, number
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
 from qrowd.threads import Progress
@@ -212,7 +212,7 @@ def paper_table(
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
-        f"{names[order[0]]} has the highest mean {main.measures[0]}.",
+        f"{names[order[0]]} has the highest {mean_of(main.measures[0])}.",
         table,
         "assessor" if per_assessor else "measure",
         tuple(parts),
@@ -329,4 +329,5 @@ def _caption(scores: Scores, per_assessor: bool, n_shown: int) -> str:
     which = systems if n_shown == len(scores.systems) else f"{n_shown} of {systems}"
     about = f"{count(len(scores.topics), 'topic')}, {count(len(scores.assessors), 'assessor')}"
     by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
-    return f"Mean {listed(scores.measures, 8)} of {which} {by}".strip() + f" ({about})"
+    means = mean_of(listed(scores.measures, 8)).replace("mean", "Mean", 1)
+    return f"{means} of {which} {by}".strip() + f" ({about})"

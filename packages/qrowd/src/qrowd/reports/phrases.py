@@ -59,6 +59,11 @@ def percent(share: float, digits: int | None = None) -> str:
     return f"{100 * share:.3g} %" if digits is None else f"{100 * share:.{digits}f} %"
 
 
+def mean_of(measures: str) -> str:
+    """The mean of a measure, as in "mean nDCG@10"; Mean says it itself."""
+    return measures if measures.startswith("Mean") else f"mean {measures}"
+
+
 def count(n: float, one: str, several: str = "") -> str:
     """How many of something: 1 system, 1,200 systems; `several` where it is not `one` with an s.
 

@@ -22,7 +22,7 @@ from qrowd.errors import QrowdError
 from qrowd.evaluation import bounds_of
 from qrowd.model.result import Tables
 from qrowd.reports.document import Document, Reported, Section, columns_of
-from qrowd.reports.phrases import interval, number, sentence_case, signed, with_minus_signs
+from qrowd.reports.phrases import interval, mean_of, number, sentence_case, signed, with_minus_signs
 from qrowd.reports.report_data import PageData
 from qrowd.reports.report_systems import Answer
 from qrowd.reports.short_names import fitted_names
@@ -225,7 +225,7 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str) -
     x, ticks = _axis(min(ends), max(ends), left, WIDTH - 16)
     bottom = TOP + ROW * len(rows)
     parts = [_line(x(tick), x(tick), TOP, bottom, "grid") + _text(x(tick), bottom + 13, f"{tick:g}") for tick in ticks]
-    parts.append(_text((x(ticks[0]) + x(ticks[-1])) / 2, bottom + 31, f"mean {measure}"))
+    parts.append(_text((x(ticks[0]) + x(ticks[-1])) / 2, bottom + 31, mean_of(measure)))
     parts.append(_line(x(mean), x(mean), TOP, bottom, "comparison"))
     for i, (row, label, (low, high)) in enumerate(zip(rows, labels, bars, strict=True)):
         y = TOP + ROW * (i + 0.5)
@@ -238,13 +238,13 @@ def systems_chart(rows: Sequence[SystemRow], compared_with: str, measure: str) -
         tip = escape(with_minus_signs(_tip(row, compared_with, measure)))
         parts.append(f'<g class="mark"><title>{tip}</title>{name}{bar}{dot}</g>')
     return (
-        f'<svg role="img" aria-label="Systems by mean {escape(measure)}, with intervals; the numbers are in the table" '
+        f'<svg role="img" aria-label="Systems by {escape(mean_of(measure))}, with intervals, as in the table" '
         f'viewBox="0 0 {WIDTH} {bottom + 40}" style="max-width:{1.15 * WIDTH:.0f}px">{"".join(parts)}</svg>'
     )
 
 
 def _tip(row: SystemRow, compared_with: str, measure: str) -> str:
-    text = f"{row.system}: mean {measure} {number(row.mean)}"
+    text = f"{row.system}: {mean_of(measure)} {number(row.mean)}"
     if row.system == compared_with:
         return f"{text}; the others are compared with it"
     difference = f"{signed(row.difference or 0, 3)} {interval(row.difference_low or 0, row.difference_high or 0)}"

@@ -16,7 +16,7 @@ from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.difference_tables import advice
 from qrowd.reports.document import Section
 from qrowd.reports.notes import coverage_warning
-from qrowd.reports.phrases import count, interval, is_or_are, listed, percent, probability, signed
+from qrowd.reports.phrases import count, interval, is_or_are, listed, mean_of, percent, probability, signed
 from qrowd.reports.system_tables import differences_to, may_be_best, system_order
 from qrowd.reports.table import Column, table_of
 
@@ -227,7 +227,7 @@ def systems_section(part: MeasureComparison, answer: Answer) -> Section:
             f"{may_be_best(part.ranks)}."
         )
     table = table_of(
-        f"Systems by mean {part.measure}, compared with {part.baseline}",
+        f"Systems by {mean_of(part.measure)}, compared with {part.baseline}",
         part.rows,
         COLUMNS,
         headings={"mean": part.measure},
@@ -251,6 +251,6 @@ def pairs_section(rows: Sequence[PairRow], answer: Answer) -> Section:
         f"Of {count(len(rows), 'difference')} among the leading systems, {significant} {is_or_are(significant)} "
         "significant over topics and assessors."
     )
-    meanings = {"difference": f"of mean {answer.measure}", "significant": f"p below {1 - answer.confidence:.3g}"}
+    meanings = {"difference": f"of {mean_of(answer.measure)}", "significant": f"p below {1 - answer.confidence:.3g}"}
     table = table_of("Each pair of the leading systems", rows, meanings=meanings)
     return Section("pairs", title, sentence, {"pairs": table})

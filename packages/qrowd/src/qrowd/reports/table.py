@@ -92,10 +92,11 @@ class Table:
         return replace(self, title=title, rows=self.rows[:n])
 
     def renamed(self, names: Mapping[str, str]) -> Table:
-        """The table with other names of systems. names : {name: label}."""
+        """The table with other names of systems and columns. names : {name: label}."""
         places = [j for j, name in enumerate(self.header) if name.endswith("system")]
         rows = [[names.get(cell, cell) if j in places else cell for j, cell in enumerate(row)] for row in self.rows]
-        return replace(self, title=renamed(self.title, names), rows=rows, note=renamed(self.note, names))
+        header = [names.get(name, name) for name in self.header]
+        return replace(self, title=renamed(self.title, names), header=header, rows=rows, note=renamed(self.note, names))
 
     def plain_cells(self, j: int) -> list[str]:
         """The cells of a column with their marks, which take the same room in each row."""

@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qrowd.errors import ArgumentError, MeasureError, NoOverlapError
+from qrowd.evaluation.scoring_plan import check_kind
 from qrowd.kernels.arrays import Floats
 from qrowd.measures.gain import NDCG
 from qrowd.measures.measure_kinds import ByGain, Linear, TopicView, linear_parts
 from qrowd.measures.precision import AP
+from qrowd.measures.units import Mean, weights_of
 from qrowd.model.judgments import Judgments
 from qrowd.model.measure import Measure
 from qrowd.model.panel import Panel, Pool
@@ -34,7 +36,7 @@ GRADES = Scale("graded", 3.0)  # any scale: weights of ranks do not depend on it
 
 def is_linear(measure: Measure) -> bool:
     """Whether the score is a weighted sum of gains, over a normaliser that all systems share."""
-    return isinstance(measure.definition, Linear)
+    return not isinstance(measure.definition, AP)
 
 
 def gains_definition(measure: Measure) -> ByGain:
@@ -47,9 +49,10 @@ def gains_definition(measure: Measure) -> ByGain:
         the number of relevant documents from elsewhere.
     """
     definition, values = measure.definition, measure.values
-    if values.get("judged_only") or not isinstance(definition, Linear | AP):
+    if values.get("judged_only") or not isinstance(definition, Linear | AP | Mean):
         raise MeasureError(
-            f"{measure}: is neither a weighted sum of gains by rank nor AP; use one such as nDCG@10, P@10, RBP or AP"
+            f"{measure}: is neither a weighted sum of gains by rank nor AP; use one such as nDCG@10, P@10, RBP or AP, "
+            "and of answers Mean"
         )
     if values.get("recall_base", "own") != "own":
         raise MeasureError(f"{measure}: only recall_base='own' can be estimated from a part of the judgments")
@@ -180,7 +183,9 @@ def candidates_of(runs: Runs, systems: Sequence[str], judgments: Sequence[Judgme
     ArgumentError
         A system that is not among the runs.
     """
-    by_rank = rank_weights(measure, int(runs.ranked().lengths.max(initial=0)))
+    check_kind(measure, runs)
+    depth = int(runs.ranked().lengths.max(initial=0))
+    by_rank = rank_weights(measure, depth) if runs.criterion is None else np.ones(depth)
     place = np.full(len(runs.systems), -1)
     place[[_system(runs, name) for name in systems]] = np.arange(len(systems))
     first = _first_documents(runs, by_rank.size)
@@ -196,19 +201,40 @@ def candidates_of(runs: Runs, systems: Sequence[str], judgments: Sequence[Judgme
         keys.append((topic * n + document)[topic >= 0])
     pairs = np.unique(np.concatenate(keys))
     weight = np.zeros((len(systems), pairs.size))
-    weight[place[first[0]], np.searchsorted(pairs, keys[0])] = by_rank[first[2]]
+    of_rows = by_rank[first[2]] if runs.criterion is None else _unit_weights(runs, measure, first)
+    weight[place[first[0]], np.searchsorted(pairs, keys[0])] = of_rows
     retrieval = _retrieval(runs, pairs, n)
     return Candidates(runs.topics, tuple(documents), tuple(systems), pairs // n, pairs % n, weight, retrieval)
 
 
+def _unit_weights(runs: Runs, measure: Measure, units: NDArray[np.int64]) -> Floats:
+    """(units,) what the gain of each is multiplied with: its share of the weights above 0 of its answer.
+
+    Raises
+    ------
+    NoOverlapError
+        An answer without such a unit.
+    """
+    weight = weights_of(measure, runs, runs.score)[units[4]]
+    answer = units[0] * len(runs.topics) + units[1]
+    total = np.bincount(answer, np.maximum(weight, 0.0), len(runs.systems) * len(runs.topics))
+    for number in np.flatnonzero(total == 0):
+        system, topic = divmod(number, len(runs.topics))
+        if system in units[0]:
+            where = f"{runs.systems[system]} has no unit in topic {runs.topics[topic]}"
+            raise NoOverlapError(f"{measure}: {where}; leave that topic out of the answers")
+    return np.asarray(weight / total[answer])
+
+
 def _first_documents(runs: Runs, depth: int) -> NDArray[np.int64]:
-    """(4, rows) system, topic, rank from 0 and document of the first documents of each list."""
+    """(5, rows) system, topic, rank from 0, document, and row of the runs of the first documents of each list."""
     ranked = runs.ranked()
     lengths = np.minimum(ranked.lengths, depth).ravel()
     number = np.repeat(np.arange(lengths.size), lengths)  # of the list
     rank = np.arange(number.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    document = ranked.document[ranked.starts.ravel()[number] + rank]
-    return np.stack([number // len(runs.topics), number % len(runs.topics), rank, document]).astype(np.int64)
+    row = ranked.row[ranked.starts.ravel()[number] + rank]
+    columns = number // len(runs.topics), number % len(runs.topics), rank, runs.document[row], row
+    return np.stack(columns).astype(np.int64)
 
 
 def _retrieval(runs: Runs, pairs: NDArray[np.int64], n_documents: int) -> Floats:
@@ -217,7 +243,7 @@ def _retrieval(runs: Runs, pairs: NDArray[np.int64], n_documents: int) -> Floats
 
     pairs : topic x n_documents + document, ascending.
     """
-    _, topic, rank, document = _first_documents(runs, DEEPEST)
+    _, topic, rank, document, _ = _first_documents(runs, DEEPEST)
     place = np.minimum(np.searchsorted(pairs, topic * n_documents + document), pairs.size - 1)
     inside = pairs[place] == topic * n_documents + document
     place, rank = place[inside], rank[inside]
