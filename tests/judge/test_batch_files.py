@@ -136,9 +136,9 @@ def test_lines_of_other_jobs_and_broken_ones_are_counted_and_a_file_of_these_alo
     assert (result.answers, result.broken, result.foreign) == (8, 1, 1)
     for content in ("", "topic\tdocument\n", '{"custom_id": "1"}\n'):
         (tmp_path / "other").write_text(content)
-        with pytest.raises(FileError, match="lines answers a request of"):
+        with pytest.raises(FileError, match=r"lines answers a request of|other: is empty"):
             read_batches([tmp_path / "other"], record=record)
-    with pytest.raises(FileError, match="cannot be read"):
+    with pytest.raises(FileError, match="there is no such file"):
         read_batches([tmp_path / "none"], record=record)
     with pytest.raises(FileError, match="there is no such record"):
         read_batches([path], record=tmp_path / "none.sqlite")

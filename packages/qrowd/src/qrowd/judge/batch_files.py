@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd.files import new_folder, write_whole
+from qrowd.files import new_folder, read_bytes, write_whole
 from qrowd.judge.asking import Job, write_askings
 from qrowd.judge.chat import PATH, ChatModel, body, read_body
 from qrowd.judge.exchange import Prices, Reply, Request, Status, tokens_of
@@ -142,7 +142,7 @@ def read_batches(files: Sequence[PathLike], *, record: PathLike, prices: Prices 
     with Record(record) as attempts:
         for path in files:
             before = counts["foreign"] + counts["broken"]
-            lines = _lines(path)
+            lines = [line for line in read_bytes(Path(path)).split(b"\n") if line.strip()]
             with attempts.transaction():
                 for line in lines:
                     counts[_enter(attempts, line, prices)] += 1
@@ -150,13 +150,6 @@ def read_batches(files: Sequence[PathLike], *, record: PathLike, prices: Prices 
                     raise FileError(path, f"none of its {len(lines):,} lines answers a request of {record}")
         waiting = attempts.rows("SELECT count(*) FROM batch_requests WHERE key NOT IN (SELECT key FROM attempts)")
     return ReadBatches(**counts, waiting=waiting[0][0])
-
-
-def _lines(path: PathLike) -> list[bytes]:
-    try:
-        return [line for line in Path(path).read_bytes().split(b"\n") if line.strip()]
-    except OSError as error:
-        raise FileError(path, f"cannot be read ({error.strerror})") from None
 
 
 def _enter(record: Record, line: bytes, prices: Prices | None) -> str:
