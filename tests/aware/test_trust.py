@@ -38,7 +38,7 @@ def judged(trust):
 
 @pytest.fixture(scope="module")
 def trouble(trust):
-    return trust.draws(trust.uneven, trust.HONEST | trust.TROUBLE, n_draws=4, n=50)
+    return trust.draws(trust.uneven, trust.HONEST | trust.TROUBLE, n_draws=3, n=40)
 
 
 def follows(draws, name, polarity="dissimilarity"):

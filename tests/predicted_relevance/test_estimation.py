@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from merging import judgments_of, panels
@@ -80,6 +80,7 @@ def test_the_binomial_error_is_the_printed_formula():
 # ---- the equations in loops
 
 
+@settings(max_examples=25)
 @given(panels(), st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_symmetric_form_is_the_row_normalised_coincidence_matrix(labels, smoothing):
     assume(doubled(labels))
@@ -99,6 +100,7 @@ def test_of_two_assessors_it_is_equation_5(pairs):
         assert (model.n_relevant[i], model.n[i]) == (pytest.approx(found), pytest.approx(n))
 
 
+@settings(max_examples=25)
 @given(panels(), st.sampled_from([None, "a", ("b", "a"), ["c", "b", "a"]]), st.sampled_from([0.0, 2.0]))
 def test_the_one_sided_form_counts_from_whoever_is_first(labels, first, smoothing):
     names = [first] if isinstance(first, str) else first
@@ -121,6 +123,7 @@ def test_the_order_column_says_who_was_first():
         assert model.grades[model.n > 0] == [grade]
 
 
+@settings(max_examples=25)
 @given(panels())
 def test_relevant_names_grades_as_rel_does_and_also_others(labels):
     assume(doubled(labels))
@@ -134,6 +137,7 @@ def test_relevant_names_grades_as_rel_does_and_also_others(labels):
 # ---- laws
 
 
+@settings(max_examples=25)
 @given(panels(), st.permutations("abcd"), st.sampled_from([0.0, 1.5]))
 def test_nobodys_name_matters(labels, names, smoothing):
     assume(doubled(labels))
@@ -143,6 +147,7 @@ def test_nobodys_name_matters(labels, names, smoothing):
     assert np.array_equal(one.probability, two.probability, equal_nan=True)
 
 
+@settings(max_examples=25)
 @given(panels(), st.sampled_from([0.0, 4.0]), st.sampled_from(["symmetric", "one-sided"]), st.sampled_from([1, 2]))
 def test_it_is_a_probability_and_the_counts_are_judgments(labels, smoothing, method, rel):
     assume(doubled(labels))
@@ -162,6 +167,7 @@ def test_assessors_who_always_agree_leave_0_and_1(documents, rel):
     assert set(drawn.tolist()) <= {0.0, 1.0}
 
 
+@settings(max_examples=25)
 @given(panels(), st.floats(0.1, 50))
 def test_smoothing_draws_towards_the_overall_share(labels, smoothing):
     assume(doubled(labels))
@@ -173,6 +179,7 @@ def test_smoothing_draws_towards_the_overall_share(labels, smoothing):
     assert fitted(labels, smoothing=1e12).probability == pytest.approx(overall)
 
 
+@settings(max_examples=25)
 @given(panels())
 def test_every_judgment_copied_by_a_twin_adds_its_own_agreement(labels):
     """o' of a document is o with weight (m-1)/(2m-1) per ordered pair, 4 times, plus each judgment with its twin."""
@@ -188,6 +195,7 @@ def test_every_judgment_copied_by_a_twin_adds_its_own_agreement(labels):
     assert by_grade(model) == {g: pytest.approx(found[g] / given_[g], abs=1e-12) for g in grades}
 
 
+@settings(max_examples=25)
 @given(panels())
 def test_every_document_judged_alike_again_changes_nothing(labels):
     assume(doubled(labels))

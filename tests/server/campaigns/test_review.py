@@ -376,7 +376,7 @@ def test_preferences_are_not_reviewed(store: Store) -> None:
         run(reviewer(store, clock).adjudicate("pilot", "t0", "t0d1", "first", "why"))
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.lists(st.sampled_from(["keep", "change", "go on"]), max_size=6), st.integers(0, 3))
 def test_whatever_is_opened_again_the_tables_are_what_the_log_adds_up_to(ways: list[str], seed: int) -> None:
     from qrowd_server.store.engine import open_store
