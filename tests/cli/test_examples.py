@@ -33,7 +33,8 @@ def test_every_command_has_an_example_and_every_example_a_command():
 
 
 @pytest.mark.parametrize(("command", "line"), LINES)
-def test_an_example_is_parsed_and_names_files_that_are_there(folder, command, line):
+def test_an_example_is_parsed_and_names_files_that_are_there(monkeypatch, simulated, command, line):
+    monkeypatch.chdir(simulated.parent)
     words = shlex.split(line)
     n = len(command.split())
     assert words[: n + 1] == ["qrowd", *command.split()]

@@ -42,8 +42,8 @@ def magnitudes(files, tmp_path):
 
 @pytest.fixture
 def few(magnitudes, crowd, tmp_path):
-    """The magnitudes of four topics, beside the same runs."""
-    crowd.select(topics=crowd.topics[:4]).to_frame().to_csv(tmp_path / "few.csv", index=False)
+    """The magnitudes of three topics, beside the same runs."""
+    crowd.select(topics=crowd.topics[:3]).to_frame().to_csv(tmp_path / "few.csv", index=False)
     return ["--judgments", "few.csv"]
 
 
@@ -74,6 +74,7 @@ def test_the_option_does_what_the_library_does(qrowd, magnitudes, crowd, scheme)
     assert sorted(one.value) == pytest.approx(sorted(expected.value))
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("command", [
     ("aggregate", "--method", "mean"),
     ("aggregate", "--method", "median"),

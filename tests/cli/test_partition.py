@@ -1,5 +1,6 @@
 """`qrowd partition`, and `qrowd evaluate` on what it writes: the same output as on the files."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,19 +8,36 @@ import pytest
 EVALUATE = ("-m", "nDCG@10", "AP")
 
 
+FILES = ("--runs", "panel/runs", "--judgments", "panel/judges")
+
+
+@pytest.fixture(scope="module")
+def parts(simulated, exit_status, tmp_path_factory):
+    """The panel in three parts, written once."""
+    parts = tmp_path_factory.mktemp("partitioned") / "parts"
+    files = ("--runs", simulated / "runs", "--judgments", simulated / "judges")
+    assert exit_status("partition", *files, "-o", parts, "--n-parts", "3") == 0
+    return parts
+
+
 @pytest.fixture
-def partitioned(qrowd, folder):
-    outcome = qrowd("partition", "--runs", "panel/runs", "--judgments", "panel/judges", "-o", "parts", "--n-parts", "3")
+def partitioned(parts, folder):
+    """Its parts in the folder where commands run."""
+    shutil.copytree(parts, "parts")
+    return "--runs", "parts", "--judgments", "parts"
+
+
+def test_partition_says_what_it_wrote_and_what_comes_next(qrowd, folder):
+    outcome = qrowd("partition", *FILES, "-o", "parts", "--n-parts", "3")
     assert outcome.status == 0
     assert outcome.out.startswith("wrote parts: 3 parts: 12 systems, 25 judged topics, 8 assessors, ")
     assert outcome.out.endswith("next: qrowd evaluate --runs parts --judgments parts --processes 2\n")
-    return "--runs", "parts", "--judgments", "parts"
 
 
 @pytest.mark.parametrize("options", [(), ("--processes", "1", "--results", "scores-of-parts")])
 def test_evaluate_prints_of_a_partitioned_collection_what_it_prints_of_its_files(qrowd, partitioned, options):
     parts = qrowd("evaluate", *partitioned, *EVALUATE, *options)
-    files = qrowd("evaluate", "--runs", "panel/runs", "--judgments", "panel/judges", *EVALUATE)
+    files = qrowd("evaluate", *FILES, *EVALUATE)
     assert (parts.status, parts.out) == (0, files.out)
     assert files.out
     if options:
@@ -34,7 +52,7 @@ def test_what_needs_rows_reads_all_parts(qrowd, partitioned):
 
 def test_a_folder_that_exists_is_refused_and_stays(qrowd, partitioned):
     before = sorted(Path("parts").rglob("*"))
-    outcome = qrowd("partition", "--runs", "panel/runs", "--judgments", "panel/judges", "-o", "parts")
+    outcome = qrowd("partition", *FILES, "-o", "parts")
     assert (outcome.status, outcome.err) == (2, "qrowd: parts: exists already; name another folder\n")
     assert sorted(Path("parts").rglob("*")) == before
 

@@ -32,7 +32,7 @@ def drawn(result, top=None):
 @pytest.mark.parametrize(("n_systems", "top", "name"), [
     *((n_systems, None, "s{}") for n_systems in (2, 3)),
     *((*size, "colbert_rankgpt4o_msmarco_v2_{}_p2020-judged-rerank-large")
-      for size in ((2, None), (12, None), (80, None), (80, 15), (80, 1))),
+      for size in ((2, None), (12, None), (40, None), (40, 15), (40, 1))),
 ])  # fmt: skip
 def test_no_label_is_cut_off_or_covers_another(n_systems, top, name):
     canvas, ax = drawn(ranked(n_systems, name=name), top)

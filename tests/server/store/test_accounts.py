@@ -18,7 +18,10 @@ GOOD = "correct horse"
 
 
 @pytest.fixture
-def house(store: Store) -> Store:
+def house(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with ann's account, whose passwords are checked in no time."""
+    hasher = accounts._hasher(True)
+    monkeypatch.setattr(accounts, "_hasher", lambda fast: hasher)
     hashed = accounts.hash_password(GOOD, fast=True)
     store.write(lambda c: accounts.add_account(c, "ann", hashed, AT))
     return store
