@@ -23,7 +23,7 @@ from typer.main import get_command
 import commands
 import qrowd
 import qrowd_server
-from conftest import INSTALLED
+from conftest import INSTALLED, data
 from qrowd.cli.main import app
 from qrowd.evaluation import definitions
 from qrowd.model.conventions import Conventions
@@ -198,6 +198,13 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, 
         elif block.mark.endswith("prints"):
             command = block.mark.removesuffix("prints").strip()
             assert_shown(block.body, shell(command, tmp_path, environment) if command else printed)
+
+
+def test_the_page_on_trec_rag_shows_what_is_printed_of_mtrag(tmp_path, environment):
+    mtrag = data("answers") / "mtrag" / "reference_subset_with_human_evaluations.json.gz"
+    (tmp_path / "mtrag.json.gz").write_bytes(mtrag.read_bytes())
+    script, shown = (block.body for block in blocks("docs/howto/trec_rag.md") if block.mark == "MTRAG")
+    assert_shown(shown, shell(script, tmp_path, environment))
 
 
 def test_shown_output_is_compared_line_by_line_but_for_what_dots_leave_out():
