@@ -25,9 +25,9 @@ Generated from the commands by `make docs`. What a command does, Python can do, 
 - **Standard output** holds the answer. Progress is shown on standard error, and only on a terminal.
 - **Exit status** is 0 after success, 2 after a mistake in the input (one line on standard error names it and the next
   step), 130 after Ctrl-C, and 1 where a command says so (`qrowd compare --fail-if`, `qrowd judge ask`).
-- **`--output`** writes the whole file or none. `.csv`, `.parquet`, `.xlsx` and `.json` hold all numbers, `.txt`, `.md`,
-  `.html` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`, `.xlsx` `'qrowd[excel]'`; LaTeX
-  needs the packages booktabs and graphicx.
+- **`--output`** writes the whole file or none. `.json` holds all numbers, `.csv`, `.parquet` and `.xlsx` the main one,
+  `.txt`, `.md`, `.html` and `.tex` the tables as printed. Parquet needs `pip install 'qrowd[tables]'`, `.xlsx`
+  `'qrowd[excel]'`; LaTeX needs the packages booktabs and graphicx.
 - The conventions and the reasons for their defaults are described under [decisions](decisions.md).
 """
 COMPLETION = """\

@@ -33,7 +33,10 @@ def test_compare_says_first_who_may_be_the_best_and_whether_assessors_agree(qrow
 
 
 def test_two_systems_may_follow_their_option(qrowd, panel):
-    out = qrowd("compare", *panel, "--systems", "bm25", "hybrid").out
+    out = qrowd("compare", *panel, "--systems", "bm25", "hybrid", "-o", "pair.csv").out
+    written = pd.read_csv("pair.csv")  # the answer to what was asked: the difference with its intervals
+    assert set(written["first"]) == {"bm25"}
+    assert f"by {-written['difference'][0]:.3f} [{-written['high'][0]:.3f}, {-written['low'][0]:.3f}]" in out
     assert "nDCG@10: bm25 minus hybrid" in out
     assert "hybrid beats bm25 by " in out
     assert out == qrowd("compare", *panel, "--systems", "bm25", "--systems", "hybrid").out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -229,3 +230,22 @@ def test_dl21_few_disagreements_of_nist_and_a_model_change_differences_of_neighb
         assert (len(result.topics), result.n_judged) == (4936, 10828)
         counts.append([(result.effect > size).sum() for size in (1e-12, 0.001)])
     assert np.median(counts, axis=0).tolist() == medians
+
+
+def test_a_missing_answer_is_no_score_of_zero_and_differences_are_those_of_the_systems_in_the_order_asked_for():
+    values = {"new": {"ann": (0.9, 0.5), "bob": (0.7, None)}, "old": {"ann": (0.4, 0.6), "bob": (0.5, 1.0)}}
+    rows = [
+        {"topic": topic, "system": system, "assessor": name, "value": value}
+        for system, by_assessor in values.items()
+        for name, both in by_assessor.items()
+        for topic, value in zip(("q1", "q2"), both, strict=True)
+        if value is not None
+    ]
+    frame = pd.DataFrame(rows)
+    parts = qrowd.decompose_difference(frame, frame, "new", "old", "Mean")
+    assert parts.difference == pytest.approx(((0.9 - 0.4 + 0.7 - 0.5) / 2 + (0.5 - 0.6)) / 2)
+    found = (
+        qrowd.disagreements(frame, frame, "Mean", systems=("new", "old")).to_frame().set_index(["topic", "document"])
+    )
+    assert found.loc[("q1", "new"), ["first", "second"]].tolist() == ["new", "old"]
+    assert found.loc[("q1", "new"), "difference_highest"] == pytest.approx(parts.difference + (0.2 / 2) / 2)

@@ -47,9 +47,9 @@ def disagreements(
     output: Annotated[
         str | None,
         output_file(
-            "File for the result: all numbers as .csv, .parquet, .xlsx or .json, or the tables as .txt, .md, .html or "
-            ".tex; or, without ending, a new folder for qrowd campaign create, for adjudication, which needs --topics "
-            "and --documents.",
+            "File for the result: all numbers as .json, the main table as .csv, .parquet or .xlsx, or the tables as "
+            ".txt, .md, .html or .tex; or, without ending, a new folder for qrowd campaign create, for adjudication, "
+            "which needs --topics and --documents.",
         ),
     ] = None,
 ) -> None:

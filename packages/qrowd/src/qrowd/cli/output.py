@@ -57,8 +57,8 @@ def output_file(help: str, **settings: Any) -> Any:
 Output = Annotated[
     str | None,
     output_file(
-        "File for the result: all numbers as .csv, .parquet, .xlsx or .json, or the tables as .txt, .md, .html or "
-        ".tex; - for standard output, -.json for another format than CSV there.",
+        "File for the result: all numbers as .json, the main table as .csv, .parquet or .xlsx, or the tables as .txt, "
+        ".md, .html or .tex; - for standard output, -.json for another format than CSV there.",
         callback=check_output,
     ),
 ]

@@ -166,7 +166,9 @@ def disagreements(
     moved = at_highest - at_lowest
     first, second = moved.argmax(axis=1), moved.argmin(axis=1)
     second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
-    first, second = np.minimum(first, second), np.maximum(first, second)
+    place = np.array([cells.systems.index(name) for name in systems or cells.systems]).argsort()
+    turned = place[first] > place[second]  # the difference is that of the systems in the order asked for
+    first, second = np.where(turned, second, first), np.where(turned, first, second)
     rows = np.arange(items.size)
     lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
     effect = np.abs(highest - lowest)

@@ -43,8 +43,8 @@ class Cells:
     documents : (items,) labels of all judged documents, topic by topic. topic : (items,). level : (items, assessors)
     number of the value in `values`, -1 where not judged. lowest, highest : levels to which one judgment can change.
     gains : (assessors, levels) of the values, or the values where the measure is not made of gains. share : (cells,)
-    what a unit of a score adds to a mean; 0 where the assessor has no score. score : (systems, cells) today's, also of
-    assessors who judged too few documents to have one; 0 where they judged none.
+    what a unit of a score adds to a mean; 0 where the assessor has not scored all systems. score : (systems, cells)
+    today's, also of assessors who judged too few documents to have one; 0 where they judged none.
     """
 
     systems: tuple[str, ...]
@@ -196,7 +196,7 @@ def cells_of(
     _check_conventions(measure, conventions)
     panel = conventions.graded(judgments).panel(repeats=conventions.repeats)
     scores = evaluate(runs, judgments, measure, conventions=conventions).values[0]
-    has_score = ~np.isnan(scores).all(axis=2).T  # (topics, assessors)
+    has_score = ~np.isnan(scores).any(axis=2).T  # (topics, assessors), of all systems
     n_assessors = has_score.sum(axis=1, keepdims=True)
     n_topics = max(int((n_assessors > 0).sum()), 1)
     share = np.where(has_score, 1 / np.maximum(n_assessors, 1) / n_topics, 0.0)

@@ -227,9 +227,10 @@ class Comparison(Reported):
         return {name: partial(rows, name) for name in parts[0][1]}
 
     def _document(self) -> Document:
-        """The tables, and all numbers in full: .csv and .parquet hold one row per measure and assessor."""
+        """The tables, and all numbers in full: .csv and .parquet hold the intervals of a pair, else the assessors."""
         tables = [table for part in self.measures for table in _tables(part)]
-        return Document(self.sentence, tuple(tables), self.notes, self.to_frame, self._content)
+        frame = partial(self.to_frame, what="intervals" if self.measures[0].intervals else None)
+        return Document(self.sentence, tuple(tables), self.notes, frame, self._content)
 
     def _content(self) -> dict[str, Any]:
         best = {part.measure: part.ranks.may_be_best if part.ranks else None for part in self.measures}
