@@ -56,11 +56,27 @@ def coarse(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def simulated(tmp_path_factory):
+def whole(tmp_path_factory):
     """A simulated panel, written once."""
     folder = tmp_path_factory.mktemp("simulated") / "panel"
     assert status_of("simulate", folder) == 0
     return folder
+
+
+@pytest.fixture(scope="session")
+def eight_topics(whole, tmp_path_factory):
+    """The same with runs and judgments of eight topics, a third, in which everybody gives the highest grade, too."""
+    folder = Path(shutil.copytree(whole, tmp_path_factory.mktemp("eight") / "panel"))
+    for file in (*(folder / "runs").iterdir(), *(folder / "judges").iterdir()):
+        lines = file.read_text().splitlines(keepends=True)
+        file.write_text("".join(line for line in lines if "q07" <= line < "q15"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simulated(whole):
+    """What `folder` is a copy of; a module whose tests quote no number of it may take `eight_topics` instead."""
+    return whole
 
 
 @pytest.fixture

@@ -11,6 +11,11 @@ RUN = "q1 Q0 d1 1 2.5 A\nq1 Q0 d2 2 1.5 A\n"
 QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "a.run").write_text(RUN)

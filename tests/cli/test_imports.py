@@ -29,6 +29,11 @@ ALLOWED = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.mark.parametrize("command", ALLOWED)
 def test_a_command_loads_no_heavy_package_that_it_does_not_need(command, folder, loaded_modules):
     assert loaded_modules(*shlex.split(command)) & HEAVY <= ALLOWED[command]

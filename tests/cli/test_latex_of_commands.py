@@ -25,6 +25,11 @@ COMMANDS = (
 )
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.mark.slow
 def test_what_commands_write_as_latex_compiles_in_one_column_and_in_two(qrowd, folder, tmp_path):
     for run, name in zip(sorted((folder / "runs").iterdir()), LONG, strict=True):

@@ -14,6 +14,11 @@ from qrowd.model import conventions
 from qrowd.model.conventions import Conventions
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 def commands(group, before=""):
     named = {}
     for name, command in group.commands.items():

@@ -7,6 +7,11 @@ import pytest
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges")
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 def test_a_file_is_named_on_standard_error_also_where_it_replaces_one(qrowd, folder):
     first = qrowd("evaluate", *PANEL, "-m", "AP", "-o", "scores.csv")
     again = qrowd("evaluate", *PANEL, "-m", "AP", "-o", "scores.csv")

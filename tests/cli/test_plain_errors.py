@@ -49,6 +49,11 @@ WRONG = [
 ]
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.mark.parametrize("command", WRONG)
 def test_an_error_speaks_the_language_of_the_command_line(qrowd, folder, command):
     outcome = qrowd(*command.split())

@@ -11,6 +11,11 @@ from qrowd.cli.plot import plot
 from qrowd.reports.plots.registry import PLOTS, Options
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.fixture
 def panel(folder):
     return ["--runs", folder / "runs", "--judgments", folder / "judges"]
@@ -27,9 +32,9 @@ def test_without_a_name_every_figure_is_listed_with_its_question(qrowd):
 def test_a_figure_is_written_under_its_name_and_its_caption_told(qrowd, panel, tmp_path):
     outcome = qrowd("plot", "systems", *panel, "--top", 3)
     assert outcome.status == 0
-    assert outcome.out.startswith("Mean nDCG@10 of 3 systems, rerank-large first, ")
+    assert outcome.out.startswith("Mean nDCG@10 of 3 systems, hybrid first, ")
     assert outcome.err == "wrote systems.svg\n"
-    assert b"rerank-large</text>" in (tmp_path / "systems.svg").read_bytes()
+    assert b"hybrid</text>" in (tmp_path / "systems.svg").read_bytes()
 
 
 @pytest.mark.parametrize(("name", "start"), [("s.pdf", b"%PDF"), ("s.png", b"\x89PNG"), ("s.SVG", b"<?xml")])

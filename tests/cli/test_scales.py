@@ -24,6 +24,11 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
+@pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
     """Judges on 0-3, 0/1 and 0-5 who never disagree; four topics, three runs."""
     folder = tmp_path_factory.mktemp("mixed")

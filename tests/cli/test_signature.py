@@ -67,6 +67,11 @@ OF_JUDGMENTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("command", RESULTS)
 def test_the_last_line_is_the_signature_of_the_result(qrowd, folder, command):

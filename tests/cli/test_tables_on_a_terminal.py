@@ -11,6 +11,11 @@ WIDE = Table(
 )
 
 
+@pytest.fixture(scope="module")
+def simulated(eight_topics):
+    return eight_topics
+
+
 @pytest.fixture
 def terminal(monkeypatch):
     """A terminal of so many letters a line."""
