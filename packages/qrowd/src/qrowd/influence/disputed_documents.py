@@ -168,7 +168,9 @@ def disagreements(
     second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
     place = np.array([cells.systems.index(name) for name in systems or cells.systems]).argsort()
     turned = place[first] > place[second]  # the difference is that of the systems in the order asked for
-    first, second = np.where(turned, second, first), np.where(turned, first, second)
+    ahead = np.where(turned, second, first)
+    second = np.where(turned, first, second)
+    first = ahead
     rows = np.arange(items.size)
     lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
     effect = np.abs(highest - lowest)
