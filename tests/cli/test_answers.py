@@ -125,6 +125,7 @@ def test_replace_compares_an_assessor_with_the_others_on_answers(answers):
     out = answers("replace", "--judgments", "answers.csv", "--model", "cem").out
     assert out.startswith("Whether cem may replace ann and bob is not known: ")
     assert "By Mean of 3 systems, tau-b of its ranking" in out
+    assert "document" not in out
 
 
 def test_plan_has_components_and_the_difference(answers):

@@ -75,7 +75,7 @@ def replace(
         conventions=Conventions(min_coverage=min_coverage, repeats=repeats),
     )
     systems = () if rankings is None else rankings.systems
-    deliver(result.to_document().shown(systems, short_names=short_names), output)
+    deliver(result.to_document().shown(systems, short_names=short_names, units=judgments.criterion is not None), output)
 
 
 def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:

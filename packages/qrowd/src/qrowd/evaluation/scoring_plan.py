@@ -306,10 +306,9 @@ def parsed_measures(measures: object | Sequence[object], conventions: Convention
 def check_kind(measure: Measure, runs: Runs) -> None:
     """Refuse a measure of rankings for answers, and one of answers for rankings."""
     answers = runs.criterion is not None
-    if answers and not measure.definition.of_units:
-        raise MeasureError(f"{measure}: needs rankings, and these are answers; use Mean")
-    if measure.definition.of_units and not answers:
-        raise MeasureError(f"{measure}: needs answers, and these are rankings; use nDCG@10, AP or another")
+    if answers != measure.definition.of_units:
+        use = "rankings, and these are answers; use Mean", "answers, and these are rankings; use nDCG@10, AP or another"
+        raise MeasureError(f"{measure}: needs {use[not answers]}")
 
 
 def _of_answers(conventions: Conventions) -> Conventions:

@@ -216,10 +216,11 @@ def _unit_weights(runs: Runs, measure: Measure, units: NDArray[np.int64]) -> Flo
         An answer without such a unit.
     """
     weight = weights_of(measure, runs, runs.score)[units[4]]
-    answer = units[0] * len(runs.topics) + units[1]
-    total = np.bincount(answer, np.maximum(weight, 0.0), len(runs.systems) * len(runs.topics))
+    n_topics = len(runs.topics)
+    answer = units[0] * n_topics + units[1]
+    total = np.bincount(answer, np.maximum(weight, 0.0), len(runs.systems) * n_topics)
     for number in np.flatnonzero(total == 0):
-        system, topic = divmod(number, len(runs.topics))
+        system, topic = divmod(number, n_topics)
         if system in units[0]:
             where = f"{runs.systems[system]} has no unit in topic {runs.topics[topic]}"
             raise NoOverlapError(f"{measure}: {where}; leave that topic out of the answers")
@@ -233,8 +234,8 @@ def _first_documents(runs: Runs, depth: int) -> NDArray[np.int64]:
     number = np.repeat(np.arange(lengths.size), lengths)  # of the list
     rank = np.arange(number.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     row = ranked.row[ranked.starts.ravel()[number] + rank]
-    columns = number // len(runs.topics), number % len(runs.topics), rank, runs.document[row], row
-    return np.stack(columns).astype(np.int64)
+    place = np.divmod(number, len(runs.topics))
+    return np.stack([*place, rank, runs.document[row], row]).astype(np.int64)
 
 
 def _retrieval(runs: Runs, pairs: NDArray[np.int64], n_documents: int) -> Floats:
