@@ -2,10 +2,12 @@
 
 import base64
 import json
+import ssl
 import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
@@ -29,6 +31,15 @@ def settings(issuer: str, **more: str) -> dict[str, str]:
         "QROWD_OIDC_CLIENT_SECRET": "a secret",
         **{f"QROWD_OIDC_{name}": value for name, value in more.items()},
     }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def certificates() -> Iterator[None]:
+    """The certificates of this machine are read once; providers without TLS have no use for them."""
+    read = ssl.create_default_context()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oidc, "ssl", SimpleNamespace(create_default_context=lambda: read))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +264,7 @@ def test_trouble_at_the_token_endpoint_is_a_friendly_page_and_no_account(
 def test_a_provider_with_a_certificate_of_one_s_own_is_trusted_where_ssl_cert_file_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
 ) -> None:
+    monkeypatch.setattr(oidc, "ssl", ssl)
     file = certificate(tmp_path)
     if trusted:
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
