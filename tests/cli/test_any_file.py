@@ -38,7 +38,7 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)
     assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (exact, irrelevant, substitute), ")
     assert (
-        "labels 'exact<irrelevant<substitute' (which is the order in the file, to be corrected; labels= in Python)"
+        "labels 'exact<irrelevant<substitute' (the order in the file, to be corrected; in Python labels= of read_judgments)"
         in outcome.err
     )
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)

@@ -181,6 +181,18 @@ def test_runs_alone_can_be_judged_next(asked, folder):
     assert "  not: compare, agree, plan, replace, since there are no judgments\n" in out
 
 
+def test_judgments_that_could_not_be_read_are_not_said_to_be_missing(qrowd, folder, tmp_path):
+    (tmp_path / "holes.csv").write_text("topic,document,worker,label\nq,d,ann,\n")
+    outcome = qrowd("check", "panel/runs", "holes.csv")
+    assert outcome.status == 2
+    assert "  not: compare, agree, plan, replace, since there are no judgments that could be read\n" in outcome.out
+    (tmp_path / "bad.run").write_text("q Q0 d 1 x a\n")
+    assert (
+        "  not: compare, plan, next, since there are no runs that could be read\n"
+        in qrowd("check", "bad.run", "panel/judges/ann.qrels").out
+    )
+
+
 def test_one_assessor_cannot_be_compared_with_others(asked, folder):
     out, commands = asked("panel/runs", "panel/judges/ann.qrels")
     assert commands == ["compare", "next"]

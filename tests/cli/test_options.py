@@ -57,6 +57,7 @@ def test_a_command_is_described_in_a_plain_sentence(name):
     text = " ".join(COMMANDS[name].help.split())
     assert text[0].isupper()
     assert text.endswith(".")
+    assert f"`qrowd {name}`" not in text
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare", "table", "report", "plan", "plot"])

@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from qrowd import read_judgments
 from qrowd.errors import ArgumentError, RowError
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
@@ -158,8 +159,18 @@ GOOD = {"topic": ["t", "t"], "document": ["d", "e"], "assessor": ["a", "a"], "va
 def test_a_missing_label_is_an_error_with_its_row(library, name):
     with pytest.raises(RowError, match=f"^row 2: {name} is missing ") as error:
         Judgments.from_frame(MISSING[library](name))
-    hint = "--incomplete-rows drop (incomplete_rows= in Python) leaves them out"
+    hint = (
+        "--incomplete-rows drop leaves them out; in Python read_judgments(..., incomplete_rows='drop') does, or "
+        "dropna() of a data frame"
+    )
     assert (error.value.row, error.value.problem) == (2, f"{name} is missing (1 such row); {hint}")
+
+
+def test_what_is_advised_for_a_missing_cell_works(tmp_path):
+    frame = MISSING["pandas"]("value")
+    frame.to_csv(tmp_path / "holes.csv", index=False)
+    read = read_judgments(tmp_path / "holes.csv", incomplete_rows="drop")
+    assert read.to_dict() == Judgments.from_frame(frame.dropna()).to_dict()
 
 
 @pytest.mark.parametrize("library", MISSING)

@@ -255,7 +255,7 @@ def compare(
     rng: Rng = 1,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare all systems, for the panel and for each assessor, as `qrowd compare` does.
+    """Compare all systems, for the panel and for each assessor.
 
     Parameters
     ----------

@@ -113,16 +113,15 @@ def differences_table(one: Statement) -> Table:
 def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
     """The conventions in force, and what was left out or waits."""
     one = report.result
-    statement = report.result.statement
-    design = report.result.design
-    question = statement.question
+    statement = one.statement
+    design = one.design
     out = (
         f"; {count(one.n_topics_out, 'other')} of the runs, which no model judged, left out" if one.n_topics_out else ""
     )
     others = "not on others like them (compare, plan and --new-topics are about those)"
     which = others if statement.target == "these topics" else "and on others like them"
     yield Note("target", f"{mean_of(statement.measure)} on these {count(one.n_topics, 'topic')}, {which}{out}")
-    each = question.confidence_of_each(statement.confidence)
+    each = statement.question.confidence_of_each(statement.confidence)
     several = f"; each of {len(statement.first):,} intervals alone: {each:.4g}" if len(statement.first) > 1 else ""
     yield Note("confidence", f"{statement.confidence:g} that the answer is right, however often one looks{several}")
     of_others = "other people may prefer another system, which no interval counts"
@@ -152,6 +151,7 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
         )
     if one.n_others:
         yield Note("not drawn", f"{count(one.n_others, 'judged document')}: used for predictions only")
-    yield Note("seed", f"{design.seed}; {count(len(design.draws), 'document')} drawn so far")
+    before = len(design.draws) - max(len(one.topics) - one.n_waiting, 0)
+    yield Note("seed", f"{design.seed}; {count(before, 'document')} drawn before this call")
     if report.n_judgments:
         yield Note("so far", f"{count(report.n_judgments, 'judgment')} by {count(report.n_assessors, 'assessor')}")

@@ -148,6 +148,7 @@ class Asking:
         compared = one.preferences  # of systems, if the same names stand on two topics or more each
         across_topics = compared is not None and compared.pool.document.size >= 2 * len(compared.documents)
         return paths | {
+            "readable": " that could be read" if one.mistakes else "",
             "system": settings.options("system"),
             "judgments": judgments,
             "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
