@@ -17,11 +17,11 @@ import scipy.stats
 
 import qrowd
 from conftest import data
-from oracles import agreement, certainty
+from oracles import agreement, certainty, generalizability
 from oracles.comparison import error_without_one_cluster, plain_error
 from qrowd import Judgments, Runs, Scores
 from qrowd.aggregation import majority_vote
-from qrowd.comparison import difference, rank_intervals, rank_systems
+from qrowd.comparison import difference, rank_intervals, rank_systems, variance_components
 from qrowd.files import read_judgments, read_runs
 from qrowd.reports.agreement_tables import agree
 
@@ -134,6 +134,27 @@ def test_intervals_of_mtrag_over_turns_and_over_conversations_are_those_of_loops
                 pytest.approx(mean(values) - half),
                 pytest.approx(mean(values) + half),
             )
+
+
+@pytest.mark.parametrize("m", range(4), ids=CRITERIA)
+def test_components_of_mtrag_with_people_nested_in_turns_are_those_of_loops(scores_of_mtrag, grades, m):
+    table, whole = grades[CRITERIA[m]], scores_of_mtrag.values[m].copy()
+    whole[np.isnan(whole).any(axis=2)] = nan  # the people of a turn who judged all three systems
+    topics = [topic for t, topic in enumerate(scores_of_mtrag.topics) if not np.isnan(whole[:, t]).all()]
+    kept = [scores_of_mtrag.topics.index(topic) for topic in topics]
+    expected = generalizability.nested(
+        {
+            (system, topic, who): table[topic, system][who]
+            for topic in topics
+            for system in scores_of_mtrag.systems
+            for who in scores_of_mtrag.assessors
+            if all(who in table[topic, other] for other in scores_of_mtrag.systems)
+        }
+    )
+    found = variance_components(Scores.from_array(whole[:, kept]), design="nested")
+    for i, (squares, df, component) in enumerate(expected.values()):
+        assert (found.ss[i], found.df[i]) == (pytest.approx(squares, abs=1e-9), df)
+        assert found.estimate[i] == pytest.approx(component, abs=1e-9)
 
 
 def test_agreement_on_each_criterion_of_mtrag_is_that_of_loops(mtrag, grades):
