@@ -96,6 +96,37 @@ def test_report_says_who_leads_and_how_few_changes_reverse_it(answers, tmp_path)
     assert "in 324 judgments" in page
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_changes_that_fragility_lists_reverse_the_difference():
+    """Each of them moves one judgment by one grade, and the means of loops change places after the last."""
+    rows = [key for key in VALUES if key[3] != "cem" or key[0] < "q06"]  # cells without judgments weigh nothing
+    chosen = set(rows)
+    keep = [key in chosen for key in VALUES]
+    frame = {name: list(itertools.compress(cells, keep)) for name, cells in FRAME.items()}
+    runs, judgments = library.Runs.from_frame(frame), library.Judgments.from_frame(frame)
+    found = library.fragility(runs, judgments, "Mean", systems=["long", "short"])
+    changes = found.changes("long", "short")
+    assert 1 <= found.n_changes_low[0] <= found.n_changes_high[0] == len(changes.topics)
+    values = {key: VALUES[key] for key in rows}
+    cells = {(key[0], key[3]) for key in rows}
+
+    def difference():
+        by_topic = {topic: [] for topic in TOPICS}
+        for topic, person in cells:
+            sums = [sum(values[topic, system, unit, person] for unit in UNITS) for system in ("long", "short")]
+            by_topic[topic].append((sums[0] - sums[1]) / len(UNITS))
+        return np.mean([np.mean(each) for each in by_topic.values()])
+
+    assert difference() == pytest.approx(found.difference[0])
+    columns = changes.topics, changes.documents, changes.assessors, changes.before, changes.after, changes.difference
+    for topic, document, person, before, after, left in zip(*columns, strict=True):
+        key = (topic, *document.split("/", 1), person)
+        assert (values[key], abs(after - before)) == (before, 1)
+        values[key] = after
+        assert difference() == pytest.approx(left)
+    assert difference() < 0
+
+
 def test_agree_has_alpha_by_criterion_of_units(answers):
     out = answers("agree", "answers.csv").out
     assert out.splitlines()[0].endswith("from 324 judgments of 108 units.")
