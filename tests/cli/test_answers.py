@@ -70,6 +70,7 @@ def row_of(text, name):
 def test_evaluate_has_the_mean_of_each_system_and_criterion(answers):
     out = answers("evaluate", "answers.csv").out
     assert out.startswith("By Mean, long ")
+    assert "\ncriteria: Mean joins vital and okay; of one: -m 'Mean(criterion=vital)'\n" in out
     for system in SYSTEMS:
         assert row_of(out, system)[1] == f"{mean(system):.4f}"
     vital = answers("evaluate", "answers.csv", "-m", "Mean(criterion=vital)").out

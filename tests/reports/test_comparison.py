@@ -172,7 +172,11 @@ def test_the_file_holds_every_number(scores):
     by_ap = [row["tau_b"] for row in content["assessors"] if row["measure"] == "AP"]
     assert by_ap == pytest.approx(correlations(scores.sel(measure="AP")).tau_b.tolist())
     assert content["pair"][0]["assessor"] == "panel"
-    frame = document.frame()
+    frame = document.frame()  # of two systems: their difference by each measure and method
+    assert frame["measure"].tolist() == ["nDCG@10", "nDCG@10", "AP", "AP"]
+    assert set(zip(frame["first"], frame["second"], strict=True)) == {("bm25", "splade")}
+    assert frame["low"].tolist() == [row["low"] for row in content["intervals"]]
+    frame = compare_scores(scores).to_document().frame()
     assert len(frame) == 2 * scores.sizes["assessor"]
     assert list(frame.columns)[: 2 + len(KINDS)] == ["measure", "assessor", *KINDS]
     for ending in ("csv", "md", "tex"):
@@ -188,7 +192,7 @@ def test_of_a_crowd_the_first_assessors_are_shown():
     assert title.endswith("(the first 30 of 40 assessors)")
     assert len(tables[title].rows) == 30
     assert len(tables["M: systems0 minus systems1, by assessor (the first 30 of 41 assessors)"].rows) == 30
-    assert len(comparison.to_document().frame()) == 40
+    assert len(comparison.to_frame()) == 40
 
 
 @pytest.mark.parametrize(("options", "message"), [

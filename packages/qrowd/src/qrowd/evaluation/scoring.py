@@ -97,6 +97,8 @@ def evaluate(
     scores = plan.gather(names, panels, judgments.n_repeats())
     scales = dict(zip(judgments.assessors, judgments.scales, strict=True))  # before `grades` divided anything
     carried = {name: value for name in ("prepared", "clusters") if (value := getattr(judgments, name))}
+    if runs.criteria:
+        carried["criteria"] = runs.criteria
     return replace(scores, attributes={**scores.attributes, "scales": scales, **carried})
 
 

@@ -36,6 +36,8 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
     if "methods" in about:
         yield Note("methods", f"each combines the assessors in its own way; seed: {about['seed']}")
         yield from (Note(*warning.split(": ", 1)) for warning in about["warnings"])
+    if len(criteria := about.get("criteria", ())) > 1 and "Mean" in scores.measures:
+        yield Note("criteria", f"Mean joins {listed(criteria)}; of one: -m 'Mean(criterion={criteria[0]})'")
     yield from _scales(scores, conventions["grades"])
     yield from _never_relevant(scores)
     yield from _coverage(scores, conventions["min_coverage"])
