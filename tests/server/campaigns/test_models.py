@@ -163,9 +163,6 @@ def test_a_model_is_marked_wherever_the_owner_looks(local, tmp_path):
     assert dict(zip(units.assessor, units.kind, strict=True)) == {"a1": "person", "small+campaign": "model"}
     model, person = shown.of("small+campaign"), shown.of("a1")
     assert (model.kind, person.kind) == ("model", "person")
-    assert model.fast is None
-    assert person.fast == 0
-    assert shown.fast_below == pytest.approx(person.seconds / 3)  # the latency of models is no pace of people
     assert found.models == 1
     arrived = log_of(local, "arrived")[-1].data
     assert arrived["provider"] == "model"

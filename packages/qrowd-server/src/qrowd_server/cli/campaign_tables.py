@@ -120,7 +120,6 @@ def _assessors(quality: Quality) -> Table:
         "lost": "lost",
         "answers": "answers",
         "seconds": lambda row: _dash(row.seconds, ".0f"),
-        "fast": lambda row: _dash(row.fast, ".0%"),
         "backs": "backs",
         "agreement": lambda row: _dash(row.agreement, ".2f"),
     }

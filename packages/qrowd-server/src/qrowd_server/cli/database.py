@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def read_campaign(
-    database: str, name: str, wanted: Literal["judgments", "preferences"], *, names: bool = False
+    database: str, name: str, wanted: Literal["judgments", "preferences"], **options: bool
 ) -> Judgments | Preferences:
-    """What a campaign, or CAMPAIGN/ARM, has collected. names : people by name, not by pseudonym."""
+    """What a campaign, or CAMPAIGN/ARM, has collected. options : names and final, as in `judgments`."""
     from qrowd_server.campaigns.running.collected import collected
 
     with open_campaigns(database) as store:
-        return store.read(lambda connection: collected(connection, name, wanted=wanted, names=names))
+        return store.read(lambda connection: collected(connection, name, wanted=wanted, **options))
 
 
 def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferences], pandas.DataFrame]:

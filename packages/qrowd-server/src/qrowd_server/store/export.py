@@ -51,14 +51,10 @@ _topics = select(topic.c.id, topic.c.label).where(topic.c.campaign_id == bindpar
 _order = (unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
 
 
-def judgments(
-    connection: Connection, campaign_id: int, *, arms: Arms = None, everything: bool = False, names: bool = False
-) -> Iterator[Tuple]:
-    """Judgments as they stand, as tuples of the columns JUDGMENTS.
+def judgments(connection: Connection, campaign_id: int, *, arms: Arms = None, names: bool = False) -> Iterator[Tuple]:
+    """Judgments as they stand, as tuples of the columns JUDGMENTS and STATUS; "cannot tell" is one without a value.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms.
-    everything : also those that do not count (a unit not finished or failed, an excluded assessor), and "cannot tell",
-        without a value; then the columns STATUS follow.
     names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
@@ -66,8 +62,7 @@ def judgments(
         judgment.c.seconds, judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits,
         judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
-    query = _answers(judgment, columns, arms, everything).join(document, document.c.id == judgment.c.document_id)
-    query = query if everything else query.where(judgment.c.value.is_not(None))
+    query = _answers(judgment, columns, arms, True).join(document, document.c.id == judgment.c.document_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):
         yield label, *row[:4], f"{label}/{row[4]}", *row[5:]
 
@@ -78,7 +73,8 @@ def preferences(
     """Preferences and Bad marks as they stand, as tuples of the columns PREFERENCES.
 
     A Bad mark is a row without a preferred document. Pairs that were called duplicates prefer nothing: `duplicates`.
-    arms, everything, names : as in `judgments`.
+    arms, names : as in `judgments`. everything : also those that do not count (a unit not finished or failed, an
+    excluded assessor); then the columns STATUS follow.
     """
     choice, left = preference.c.choice, preference.c.choice == "left"
     pairs = _answers(
@@ -115,7 +111,7 @@ def duplicates(
 ) -> Iterator[Tuple]:
     """Pairs of documents that say the same, as tuples of the columns DUPLICATES.
 
-    arms, everything, names : as in `judgments`.
+    arms, everything, names : as in `preferences`.
     """
     columns: list[ColumnElement[Any]] = [
         _left.c.label, _right.c.label, assessor_label(names), preference.c.number, preference.c.seconds,

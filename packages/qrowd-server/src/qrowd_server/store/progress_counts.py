@@ -97,10 +97,10 @@ def _table_of(protocol: str) -> Table:
     return preference if protocol == "preference" else judgment
 
 
-def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[Any]]:
-    """(assessor, seconds by the server's clock, and by the browser's) of every answer in an arm."""
+def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[int, float]]:
+    """(assessor, seconds) of every answer in an arm."""
     table = _table_of(protocol)
-    query = select(assignment.c.assessor_id, table.c.seconds, table.c.active).select_from(assignment)
+    query = select(assignment.c.assessor_id, table.c.seconds).select_from(assignment)
     query = query.join(table, table.c.assignment_id == assignment.c.id)
     return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
 

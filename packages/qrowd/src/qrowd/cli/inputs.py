@@ -30,6 +30,13 @@ class JudgmentInputs(Data):
 
 
 @dataclass(frozen=True)
+class OpinionInputs(JudgmentInputs):
+    """Judgments as the assessors gave them: of a campaign, without the final answers of owners."""
+
+    FINAL = False
+
+
+@dataclass(frozen=True)
 class JudgmentsAndMaybeRuns(Data):
     """Judgments, and runs where there are some."""
 

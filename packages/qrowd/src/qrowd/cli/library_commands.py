@@ -10,6 +10,7 @@ from qrowd.cli.inputs import (
     EvaluationInputs,
     JudgmentInputs,
     JudgmentsAndMaybeRuns,
+    OpinionInputs,
     RunsAndJudgments,
 )
 from qrowd.cli.library import command
@@ -47,8 +48,8 @@ COMMANDS: Mapping[str, LibraryCommand] = {
         PredictionOutput,
         conventions=("unjudged", "duplicates"),
     ),
-    "agree": LibraryCommand("agreement_tables", "agree", JudgmentInputs, ResultOutput),
-    "assessors": LibraryCommand("agreement_tables", "assessors", JudgmentInputs, ResultOutput),
+    "agree": LibraryCommand("agreement_tables", "agree", OpinionInputs, ResultOutput),
+    "assessors": LibraryCommand("agreement_tables", "assessors", OpinionInputs, ResultOutput),
     "aggregate": LibraryCommand("aggregation", "aggregate", JudgmentInputs, QrelsOutput),
     "plan": LibraryCommand("design_tables", "plan", RunsAndJudgments, SystemsOutput, "scoring"),
 }

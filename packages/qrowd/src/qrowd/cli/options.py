@@ -115,6 +115,7 @@ class Data:
         int | None,
         option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
     ] = None
+    FINAL = True  # of a campaign: final answers of owners replace those of assessors
     _show_notes = staticmethod(show_notes)  # of a campaign
 
     def read(self) -> Judgments:
@@ -186,7 +187,7 @@ class Data:
                 judgments = files.read_judgments(self.judgments, assessor=self.assessor, progress=advance, **settings)
             show_notes(judgments.notes)
             return judgments
-        collected = read_campaign(self.campaign, self.database, "--judgments", names=self.names)
+        collected = read_campaign(self.campaign, self.database, "--judgments", names=self.names, final=self.FINAL)
         if isinstance(collected, Preferences):
             raise ArgumentError(f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer")
         self._show_notes(collected.notes)
@@ -279,16 +280,15 @@ class PreferenceData:
         return collected
 
 
-def read_campaign(name: str | None, database: str, files: str, *, names: bool = False) -> Judgments | Preferences:
+def read_campaign(name: str | None, database: str, files: str, **how: bool) -> Judgments | Preferences:
     """What a campaign, or CAMPAIGN/ARM, has collected; a server may write to it meanwhile.
 
-    files : the option for files instead. names : people by name, not by pseudonym.
+    files : the option for files instead. how : names, people by name, not by pseudonym; and final, whether final
+    answers of owners replace those of assessors.
     """
     if name is None:
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
-    collected: Judgments | Preferences = of_campaigns("answers", name)(
-        database, name, files.removeprefix("--"), names=names
-    )
+    collected: Judgments | Preferences = of_campaigns("answers", name)(database, name, files.removeprefix("--"), **how)
     return collected
 
 

@@ -1,7 +1,7 @@
 """How well a campaign is judged: one row per assessor, how far they agree, and how accurate they are on gold questions.
 
-The figures are those of `qrowd.agreement` and `qrowd.preferences`, over what counts; what an assessor did besides
-(steps back, failed checks, lost units, gold questions) comes from the tables.
+The figures are those of `qrowd agree` and `qrowd assessors` with `--campaign`, of the same judgments, and of
+`qrowd.preferences`; what an assessor did besides (steps back, failed checks, lost units) comes from the tables.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,7 +30,6 @@ from qrowd_server.store.answer_rows import gold_answers_by_assessor
 from qrowd_server.store.schema import MODEL, PERSON
 from qrowd_server.store.state_rows import AssessorRow
 
-FAST = 1 / 3  # of the median answer's seconds: what takes less is called fast
 REPLICATES = 1000  # for the interval of alpha
 CELLS = 200_000_000  # replicates times judgments, at most
 CONFIDENCE = 0.95  # of intervals of an accuracy
@@ -93,8 +93,8 @@ class AssessorQuality:
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
-    seconds, active : median of an answer by the server's clock, and by the browser's; None where unknown.
-    fast : share of answers that took less than a third of the median of all people; None for models.
+    seconds : median of the judgments that count, see `AssessorProfiles`; of preferences, and where no judgment of
+        theirs counts, of all answers. None without an answer.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     practice : how often the practice was done, None where there is none.
     agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
@@ -116,8 +116,6 @@ class AssessorQuality:
     open: int
     answers: int
     seconds: float | None
-    active: float | None
-    fast: float | None
     backs: int
     fails: int
     practice: int | None
@@ -138,7 +136,7 @@ class Quality:
 
     alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
         the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
-        once; None for judgments. fast_below : seconds. why_not : why there is no agreement to tell, "" where there is.
+        once; None for judgments. why_not : why there is no agreement to tell, "" where there is.
         has_gold : whether there are gold questions.
     """
 
@@ -148,7 +146,6 @@ class Quality:
     alpha: Alpha | None
     by_topic: Alphas | None
     pairs_alike: float | None
-    fast_below: float | None
     why_not: str = ""
     arm: str = ""
     has_gold: bool = False
@@ -170,7 +167,7 @@ def quality(
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
-    rows, fast_below = _rows(connection, row.id, protocol, arm, names=names)
+    rows = _rows(connection, row.id, protocol, arm, names=names)
     gold = read_settings(row).gold
     of_gold = accuracies(connection, row.id, gold, arm)
     rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
@@ -179,14 +176,14 @@ def quality(
         preferences = collected.preferences(connection, name, names=names)
         alike, pairs_alike, why_not = _alike(preferences)
         rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
-        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, fast_below, why_not, arm, **flags)
-    judgments = collected.judgments(connection, name, names=names, own=True)
+        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, why_not, arm, **flags)
+    judgments = collected.judgments(connection, name, names=names, final=False)
     profiles = _profiles(judgments)
     rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
-    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, fast_below, why_not, arm, **flags)
+    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, why_not, arm, **flags)
 
 
 def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
@@ -204,10 +201,14 @@ def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
     profiles, _ = _or_reason(lambda: assessor_profiles(judgments))
     if profiles is None:
         return {}
-    rows = zip(profiles.assessors, profiles.agreement, profiles.severity, profiles.reasons, strict=True)
     return {
-        name: {"agreement": _number(agreement), "severity": _number(severity), "reasons": "; ".join(reasons)}
-        for name, agreement, severity, reasons in rows
+        name: {
+            "agreement": _number(profiles.agreement[i]),
+            "severity": _number(profiles.severity[i]),
+            "seconds": _number(profiles.seconds[i]),
+            "reasons": "; ".join(profiles.reasons[i]),
+        }
+        for i, name in enumerate(profiles.assessors)
     }
 
 
@@ -232,29 +233,19 @@ def _number(value: float) -> float | None:
 # ---- what they did
 
 
-def _rows(
-    connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool
-) -> tuple[list[AssessorQuality], float | None]:
-    import pandas
-
+def _rows(connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool) -> list[AssessorQuality]:
     units: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by status, and what was done in them
     for unit in counts.assignment_totals(connection, campaign_id):
         if unit["arm"] == arm:
             units[unit["assessor_id"]] += Counter(
                 {unit["status"]: 1, "backs": unit["backs"], "fails": unit.get("fails", 0)}
             )
-    answers = pandas.DataFrame(
-        counts.answer_seconds(connection, campaign_id, protocol, arm), columns=["assessor", "seconds", "active"]
-    ).astype({"active": float})
-    everybody = state.assessors_of(connection, campaign_id)
-    of_people = answers[~answers["assessor"].isin([row.id for row in everybody if row.is_model])]
-    below = FAST * float(of_people["seconds"].median()) if len(of_people) else None
-    answers["fast"] = answers["seconds"] < (np.nan if below is None else below)
-    groups = answers.groupby("assessor")
-    n, medians, fast = groups.size(), groups[["seconds", "active"]].median(), groups["fast"].mean()
+    seconds: defaultdict[int, list[float]] = defaultdict(list)
+    for who, took in counts.answer_seconds(connection, campaign_id, protocol, arm):
+        seconds[who].append(took)
     rows = []
-    for row in everybody:
-        own, has_answers = units[row.id], row.id in n.index
+    for row in state.assessors_of(connection, campaign_id):
+        own, times = units[row.id], seconds[row.id]
         rows.append(
             AssessorQuality(
                 id=row.id,
@@ -268,16 +259,14 @@ def _rows(
                 screened_out=own["screened_out"],
                 lost=own["expired"] + own["withdrawn"],
                 open=own["open"],
-                answers=int(n.get(row.id, 0)),
-                seconds=float(medians["seconds"][row.id]) if has_answers else None,
-                active=_number(medians["active"][row.id]) if has_answers else None,
-                fast=float(fast[row.id]) if has_answers and below is not None and not row.is_model else None,
+                answers=len(times),
+                seconds=median(times) if times else None,
                 backs=own["backs"],
                 fails=own["fails"],
                 practice=_practice(row),
             )
         )
-    return rows, below
+    return rows
 
 
 def _practice(row: AssessorRow) -> int | None:

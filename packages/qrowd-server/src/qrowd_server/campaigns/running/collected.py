@@ -33,19 +33,26 @@ DRAWN = (
 
 
 def collected(
-    connection: Connection, name: str, *, wanted: Literal["judgments", "preferences"] | None = None, names: bool = False
+    connection: Connection,
+    name: str,
+    *,
+    wanted: Literal["judgments", "preferences"] | None = None,
+    names: bool = False,
+    final: bool = True,
 ) -> Judgments | Preferences:
     """What a campaign collects, whichever it is, as it stands.
 
     name : of the campaign, or CAMPAIGN/ARM for one arm. wanted : which arms are meant where some have judgments and
-        others preferences. names : people by name, not by pseudonym.
+        others preferences. names, final : as in `judgments`.
     """
     row, arms = find_arms(connection, name)
     if wanted is not None:
         arms = {arm: one for arm, one in arms.items() if (one == PREFERENCE) == (wanted == "preferences")} or arms
     arm = only_arm(row.name, arms)
-    read = preferences if arms[arm] == PREFERENCE else judgments
-    return read(connection, f"{row.name}/{arm}" if arm else name, names=names)
+    name = f"{row.name}/{arm}" if arm else name
+    if arms[arm] == PREFERENCE:
+        return preferences(connection, name, names=names)
+    return judgments(connection, name, names=names, final=final)
 
 
 JUDGMENTS = (*export.JUDGMENTS, "origin")  # pool, gold, or final
@@ -95,16 +102,18 @@ def judgment_rows(
     arms: Sequence[str] | None = None,
     everything: bool = False,
     names: bool = False,
+    final: bool = True,
 ) -> Iterator[tuple[Any, ...]]:
     """The judgments of a campaign as tuples of the columns JUDGMENTS: topic by topic, then those of gold documents.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms. everything : also what
     does not count, with the columns STATUS; answers that a final answer replaces are "settled". names : people by name.
+    final : whether final answers replace those of assessors.
     """
-    final = final_answers(connection, campaign_id)
+    finals = final_answers(connection, campaign_id) if final else {}
     columns = (*JUDGMENTS, *(() if arms is None else export.ARM), *(export.STATUS if everything else ()))
     for row in _answers(connection, campaign_id, arms, names):
-        if row["counted"] and (answer := final.get((row["topic"], row["document"], row["arm"]))) is not None:
+        if row["counted"] and (answer := finals.get((row["topic"], row["document"], row["arm"]))) is not None:
             settled = {"value": answer.value, "raw": answer.text, "comment": answer.reason, "origin": FINAL}
             yield tuple(map((row | settled).__getitem__, columns))
             row |= {"counted": False, "status": SETTLED}
@@ -117,7 +126,7 @@ def _answers(
 ) -> Iterator[dict[str, Any]]:
     """Every answer to a document, of the pool or gold; of "cannot tell" the value is None."""
     columns = (*export.JUDGMENTS, *(() if arms is None else export.ARM), *export.STATUS)
-    for cells in export.judgments(connection, campaign_id, arms=arms, everything=True, names=names):
+    for cells in export.judgments(connection, campaign_id, arms=arms, names=names):
         yield {"arm": "", "origin": "pool", **dict(zip(columns, cells, strict=True))}
     for cells in gold_rows(connection, campaign_id, names=names):
         row = dict(zip(GOLD, cells, strict=True))
@@ -128,32 +137,30 @@ def _answers(
             yield {**row, **further, "origin": OF_GOLD}
 
 
-def origin_notes(connection: Connection, row: CampaignRow, origins: Iterable[str]) -> tuple[str, ...]:
-    """What is to be said of judgments of a campaign with these origins, a line each."""
+def origin_notes(
+    connection: Connection, row: CampaignRow, origins: Iterable[str], *, final: bool = True
+) -> tuple[str, ...]:
+    """What is to be said of judgments of a campaign with these origins, a line each. final : as in `judgments`."""
     n, notes = Counter(origins), []
     if n[OF_GOLD]:
         notes.append(f"campaign {row.name}: judgments of gold documents: {n[OF_GOLD]}")
-    if final := final_answers(connection, row.id):
+    if n_final := len(final_answers(connection, row.id)):
         replaced = f"answers replaced by final answers of owners: {n[FINAL]}"
-        notes.append(f"campaign {row.name}: {replaced} (final answers: {len(final)})")
+        text = f"{replaced} (final answers: {n_final})" if final else f"final answers of owners, left out: {n_final}"
+        notes.append(f"campaign {row.name}: {text}")
     return tuple(notes)
 
 
-def judgments(connection: Connection, name: str, *, names: bool = False, own: bool = False) -> Judgments:
+def judgments(connection: Connection, name: str, *, names: bool = False, final: bool = True) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments. names : people by name, not by
-    pseudonym. own : what assessors said of documents of the pool, for their agreement: without gold documents and final
-    answers.
+    pseudonym. final : with final answers of owners; else what assessors said, which their agreement is about.
     """
     row, arm = _find_arm(connection, name, pairs=False)
     settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
-    notes: tuple[str, ...] = ()
-    if own:
-        columns = _columns(export.judgments(connection, row.id, arms=arms, names=names), export.JUDGMENTS)
-    else:
-        columns = _columns(judgment_rows(connection, row.id, arms=arms, names=names), JUDGMENTS)
-        notes = origin_notes(connection, row, columns["origin"])
+    columns = _columns(judgment_rows(connection, row.id, arms=arms, names=names, final=final), JUDGMENTS)
+    notes = origin_notes(connection, row, columns["origin"], final=final)
     scale = {"*": scale_of(settings)}
     table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
     drawn = () if row.settings.get("question") is None else (DRAWN.format(row.name),)
