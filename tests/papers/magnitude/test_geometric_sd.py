@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 from oracles import agreement as oracle
 from panels import MAGNITUDES, judgments_of, judgments_of_rows, pairable, panels
@@ -11,6 +11,7 @@ from qrowd.simulation import simulate_magnitudes, simulate_pool
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
 
 
+@settings(max_examples=25)
 @given(panels(MAGNITUDES))
 def test_the_geometric_sd_is_what_its_definition_says(panel):
     assume(pairable(panel))

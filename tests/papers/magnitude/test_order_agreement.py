@@ -4,7 +4,7 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from oracles import agreement as oracle
@@ -22,6 +22,7 @@ from qrowd.simulation import (
 from qrowd_papers.magnitude.order_agreement import order_agreement
 
 
+@settings(max_examples=20)
 @given(panels(MAGNITUDES, assessors=("ann", "bob")), st.lists(st.sampled_from(GRADES), min_size=8, max_size=8),
        st.booleans())  # fmt: skip
 def test_order_agreement_of_every_assessor_is_what_its_definition_says(panel, grades, strict):
@@ -43,6 +44,7 @@ def test_order_agreement_of_every_assessor_is_what_its_definition_says(panel, gr
         assert row["agreement"] == pytest.approx(agree / n if n else np.nan, nan_ok=True)
 
 
+@settings(max_examples=20)
 @given(panels(GRADES, assessors=("ann", "bob", "ref")))
 def test_pairs_of_levels_and_topics_add_up_to_the_whole(panel):
     judgments = judgments_of(panel)
