@@ -209,7 +209,8 @@ def test_runs_and_a_pool_file_add_up(tmp_path):
     toml = GRADES + "[files]\ndepth = 1\n"
     first, second = plan_in(tmp_path, {"campaign.toml": toml, **RUNS, "pool.txt": "t2 d7\n"}).topics
     assert (first.pool, second.pool) == (("d0", "d3"), ("d4", "d6", "d7"))
-    assert first.systems == {}  # nobody schedules grades
+    assert first.systems == {"a": ("d0",), "b": ("d3",)}  # by which systems are compared
+    assert second.systems == {"a": ("d4",), "b": ("d6",)}
 
 
 GOLD = "t1 0 d0 1\nt1 0 d1 0\nt1 0 d2 2\nt1 0 d3 2\nt2 0 d4 0\nt2 0 d5 3\nt1 0 d7 9\n"

@@ -12,17 +12,20 @@ if TYPE_CHECKING:
 
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
+    from qrowd.model.runs import Runs
     from qrowd.sequential.design import Design
     from qrowd_server.store.base import Store
 
 
 def read_campaign(
-    database: str, name: str, wanted: Literal["judgments", "preferences"], **options: bool
-) -> Judgments | Preferences:
-    """What a campaign, or CAMPAIGN/ARM, has collected. options : names and final, as in `judgments`."""
-    from qrowd_server.campaigns.running.collected import collected
+    database: str, name: str, wanted: Literal["judgments", "preferences", "runs"], **options: bool
+) -> Judgments | Preferences | Runs:
+    """What a campaign, or CAMPAIGN/ARM, has collected, or its runs. options : names and final, as in `judgments`."""
+    from qrowd_server.campaigns.running.collected import collected, kept_runs
 
     with open_campaigns(database) as store:
+        if wanted == "runs":
+            return store.read(lambda connection: kept_runs(connection, name))
         return store.read(lambda connection: collected(connection, name, wanted=wanted, **options))
 
 

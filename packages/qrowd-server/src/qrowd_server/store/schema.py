@@ -97,7 +97,7 @@ topic = Table(
     Column("question", JSON),  # {"text", "options", "correct"}, or null
     Column("checks", JSON),  # [document of H, document of N], or null
     Column("context", JSON),  # snippets, or null
-    Column("systems", JSON),  # {system: [documents, best first]} for schedulers, or null
+    Column("systems", JSON),  # {system: [documents, best first]}, or null
     UniqueConstraint("campaign_id", "label"),
 )
 

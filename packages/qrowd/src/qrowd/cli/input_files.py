@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-from qrowd.errors import ArgumentError
+from qrowd.errors import ArgumentError, QrowdError
 
 if TYPE_CHECKING:
     from qrowd.model import runs as model
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", "Judgments", "Scores")
+CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
 
 
 def data_option(*names: str, **settings: Any) -> Any:
@@ -215,21 +216,25 @@ class Runs:
         paths = self.of(data)
         return replace(self, runs=paths).read_needed(data) if paths else None
 
-    def read_needed(self, data: object) -> model.Runs:
-        """The runs, which a command cannot do without."""
+    def read_needed(self, data: Any) -> model.Runs:
+        """The runs, which a command cannot do without: those of files, else those that a campaign keeps."""
         from qrowd import files
         from qrowd.cli.progress import progress
 
         paths = self.needed(data)
-        with progress("reading runs") as advance:
-            runs = files.read_runs(paths, system=self.system, progress=advance, **table_settings(data, "runs"))
+        if paths:
+            with progress("reading runs") as advance:
+                runs = files.read_runs(paths, system=self.system, progress=advance, **table_settings(data, "runs"))
+        else:
+            runs = of_campaigns("answers", data.campaign)(data.database, data.campaign, "runs")
         if paths != getattr(data, "judgments", None):  # whose notes are the same
             show_notes(runs.notes)
         return runs
 
     def needed(self, data: object) -> list[str]:
-        """The files, which a command cannot do without."""
-        if not (paths := self.of(data)):
+        """The files, which a command cannot do without; none where a campaign keeps runs."""
+        paths = self.of(data)
+        if not paths and getattr(data, "campaign", None) is None:
             raise ArgumentError("missing option '--runs': give the files of runs; see --help")
         return paths
 
@@ -242,6 +247,22 @@ class Runs:
 
 
 NO_RUNS = Runs()
+
+
+def of_campaigns(what: str, campaign: str) -> Callable[..., Any]:
+    """The function of the judging server that reads this of a campaign: its answers or runs, its arms, or its design.
+
+    Raises
+    ------
+    QrowdError
+        The server is not installed.
+    """
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=CAMPAIGNS, name=what):
+        function: Callable[..., Any] = point.load()
+        return function
+    raise QrowdError(f"--campaign {campaign}: campaigns are read by the judging server; pip install qrowd-server")
 
 
 def _further_values(ctx: typer.Context, incomplete: str) -> list[str]:

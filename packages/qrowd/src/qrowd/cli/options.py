@@ -20,7 +20,8 @@ from qrowd.cli.input_files import Format as Format
 from qrowd.cli.input_files import JudgmentFiles as JudgmentFiles
 from qrowd.cli.input_files import Runs as Runs
 from qrowd.cli.input_files import System as System
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.cli.input_files import of_campaigns as of_campaigns
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions, Duplicates
 from qrowd.model.conventions import Grades as GradesChoice
 from qrowd.model.conventions import Repeats as RepeatsChoice
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 DATABASE = "judgments.db"
 SOURCES = {"judgments", "campaign", "database", "names", "clusters"}  # other options say how judgments are read
-CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
 
 
 def option(*names: str, panel: str | None = None, **settings: Any) -> Any:
@@ -290,22 +290,6 @@ def read_campaign(name: str | None, database: str, files: str, **how: bool) -> J
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
     collected: Judgments | Preferences = of_campaigns("answers", name)(database, name, files.removeprefix("--"), **how)
     return collected
-
-
-def of_campaigns(what: str, campaign: str) -> Callable[..., Any]:
-    """The function of the judging server that reads this of a campaign: its answers, arms, or design.
-
-    Raises
-    ------
-    QrowdError
-        The server is not installed.
-    """
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=CAMPAIGNS, name=what):
-        function: Callable[..., Any] = point.load()
-        return function
-    raise QrowdError(f"--campaign {campaign}: campaigns are read by the judging server; pip install qrowd-server")
 
 
 def refuse_campaign(campaign: str | None) -> None:

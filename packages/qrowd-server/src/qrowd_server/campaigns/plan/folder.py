@@ -178,13 +178,18 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
         if (entry.topic, entry.value) not in gold:
             topics.append(entry, "pool")
     wanted = None
+    depth = files.table.get("depth", DEPTH)
+    by_pairs = any(isinstance(settings, PreferenceSettings) for settings in arms)
     if pool is not None:
         wanted = {entry.value for entry in pool} | {label for _, label in gold}
         for label, topic in topics.tables.items():
             topic.setdefault("pool", [])
-            if runs is not None and any(isinstance(settings, PreferenceSettings) for settings in arms):
-                in_pool = within(runs[label], set(topic["pool"]))
-                topic["systems"] = {system: list(ranking) for system, ranking in in_pool.items()}
+            if runs is not None:
+                if by_pairs:
+                    kept = within(runs[label], set(topic["pool"]))
+                else:
+                    kept = {system: ranking[:depth] for system, ranking in runs[label].items()}
+                topic["systems"] = {system: list(ranking) for system, ranking in kept.items()}
     read_guidelines(head, files.folder.bytes)
     documents = read_document_files(files, wanted)
     places.update((("documents", i), place) for i, (_, place) in enumerate(documents))

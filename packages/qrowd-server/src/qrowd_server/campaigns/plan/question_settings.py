@@ -67,7 +67,7 @@ class QuestionSettings:
         from qrowd.sequential.next_judgments import next_judgments  # slow to import, and needed with a question alone
 
         return next_judgments(
-            _runs_of(self.content["runs"]),
+            runs_of_table(self.content["runs"]),
             judgments,
             question=self.text,
             models=_judgments_of(self.content["models"]),
@@ -106,7 +106,8 @@ def question_problems(
         yield WHERE, f"{problem}; leave pool and depth out"
 
 
-def _runs_of(table: Mapping[str, Any]) -> Runs:
+def runs_of_table(table: Mapping[str, Any]) -> Runs:
+    """The runs of the content of a question."""
     systems, topics, documents = (tuple(table[name]) for name in ("systems", "topics", "documents"))
     system, topic, document = (np.array(table[name], np.int32) for name in NUMBERS[:3])
     return Runs(systems, topics, documents, system, topic, document, np.array(table["score"], np.float64))

@@ -30,7 +30,7 @@ from qrowd_server.campaigns.running.creation import (
 )
 from qrowd_server.protocols.assembly import slots_of
 from qrowd_server.protocols.setting_fields import path
-from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, to_table
+from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings, to_table
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
 from qrowd_server.store.accounts import COMMAND_LINE
@@ -166,7 +166,10 @@ def _fixed_settings(plan: Plan) -> dict[str, Any]:
 
 def _topic_problems(plan: Plan, old: TopicPlan, new: TopicPlan, had: bool) -> Iterator[str]:
     where = f"topic {old.label!r}"
-    for name in (field.name for field in fields(TopicPlan) if field.name != "pool"):
+    free = ["pool"]
+    if not any(isinstance(settings, PreferenceSettings) for settings in plan.arms.values()):
+        free.append("systems")  # they decide the order of pairs alone
+    for name in (field.name for field in fields(TopicPlan) if field.name not in free):
         if getattr(old, name) != getattr(new, name) and (had or name not in TEXTS_OF_TOPIC):
             reason = ", because somebody has had a unit of it" if name in TEXTS_OF_TOPIC else ""
             yield f"{where}: its {name} cannot change{reason}"
@@ -223,11 +226,13 @@ def _write_material(connection: Connection, campaign_id: int, changes: Changes) 
     materials.add_material(connection, "topic", campaign_id, rows)
     topics = materials.ids_by_label(connection, "topic", campaign_id)
     for each in plan.topics:
-        if each.label in changes.topics_reworded:
-            values = dict(zip(TEXTS_OF_TOPIC, _words(each), strict=True))
-            connection.execute(update(topic_table).where(topic_table.c.id == topics[each.label]).values(**values))
+        id = topics[each.label]
         if each.label in changes.topics:
-            materials.add_material(connection, "gold", campaign_id, gold_rows(each, topics[each.label], documents))
+            materials.add_material(connection, "gold", campaign_id, gold_rows(each, id, documents))
+        else:
+            row = topic_row(each, documents)
+            values = {key: row[key] for key in (*TEXTS_OF_TOPIC, "systems")}
+            connection.execute(update(topic_table).where(topic_table.c.id == id).values(**values))
     _add_units(connection, campaign_id, changes, topics, documents)
 
 

@@ -1,5 +1,7 @@
 """What has been collected so far, as the library reads it: `Judgments` or `Preferences`, while the campaign runs.
 
+The `Runs` that a campaign was made from are read here, too, as far as they are kept.
+
 Judgments are read in one place, `judgment_rows`, for exports, `--campaign` and questions alike. Gold documents are
 judged documents: what people said of them counts as any other judgment. A final answer of an owner stands in place of
 every answer that counts for its document, also of "cannot tell"; nobody gets a judgment of what they did not see.
@@ -17,11 +19,13 @@ from sqlalchemy import Connection
 from qrowd.errors import ArgumentError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
+from qrowd.model.runs import Runs
+from qrowd_server.campaigns.plan.question_settings import runs_of_table
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
 from qrowd_server.store import event_log as events
-from qrowd_server.store import export
+from qrowd_server.store import export, materials
 from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import COMPLETED, OPEN
@@ -178,6 +182,35 @@ def preferences(connection: Connection, name: str, *, names: bool = False) -> Pr
     rows = export.preferences(connection, row.id, arms=[arm] if arm else None, names=names)
     columns = _columns(rows, export.PREFERENCES)
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
+
+
+def kept_runs(connection: Connection, name: str) -> Runs:
+    """The runs of a campaign: all of each with a question, else the documents that it was made from.
+
+    name : of the campaign, or CAMPAIGN/ARM.
+
+    Raises
+    ------
+    ArgumentError
+        A campaign that was made without runs, or before they were kept.
+    """
+    row, _ = find_arms(connection, name)
+    content = materials.find_question(connection, row.id)
+    if content is not None:
+        return runs_of_table(content["runs"])
+    labels = {id: label for label, id in materials.ids_by_label(connection, "document", row.id).items()}
+    rows = [
+        (topic.label, labels[document], system, rank)
+        for topic in materials.topics_of(connection, row.id)
+        for system, ranking in (topic.systems or {}).items()
+        for rank, document in enumerate(ranking, start=1)
+    ]
+    if not rows:
+        raise ArgumentError(f"campaign {row.name}: it keeps no runs; give their files by --runs")
+    runs = Runs.from_frame(_columns(rows, ("topic", "document", "system", "rank")))
+    deepest = max(rank for *_, rank in rows)
+    kept = f"of each run it keeps up to {deepest} documents of a topic, ties broken; what stands below is missing"
+    return replace(runs, notes=(f"campaign {row.name}: {kept}",))
 
 
 def _find_arm(connection: Connection, name: str, *, pairs: bool) -> tuple[CampaignRow, str]:
