@@ -322,7 +322,7 @@ FAULTS = [
     ({"pool.txt": "t1 d0\nt3 d0\n"}, "pool.txt, line 2: there is no topic 't3'; add it to the topics"),
     (
         {"pool.txt": "t1 d0\nt1 d1\nt1 d2\nt1 d3\nt2 d4\nt2 d5\n"},
-        "topics.tsv, line 3: pool: 2 documents, but a unit needs 3; add documents or lower k",
+        "topics.tsv, line 3: pool: topic 't2' has 2 documents to judge, but a unit needs 3; name runs",
     ),
     ({"checks.txt": None}, "topics.tsv, line 2: checks: are missing; name one document of H and one of N, or wri"),
     (

@@ -1,12 +1,30 @@
 """The short form of a new campaign: its fields and files are a folder."""
 
+from math import comb
+
 import pytest
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
+from qrowd_server.campaigns.plan.form import OF_PAIRS, SentFile, plan_from_form
+from qrowd_server.protocols.gold_checks import entry_test
+from qrowd_server.protocols.settings import GoldSettings
 
 DOCUMENTS = SentFile("documents", "texts.csv", b"docid,title,text\nd1,One,One.\nd2,Two,Two.\nd3,Three,Three.\n")
 VALUES = {"title": "Which pages help?", "topics": "ducks\n\n geese \n", "protocol": "grades", "redundancy": "2"}
+TOPICS = SentFile("topics", "queries.tsv", b"q7\tducks\nq8\tgeese\n")
+GOLD = SentFile("gold", "clear.csv", b"topic,document,grade\nq7,d3,3\n")
+
+
+def run_of(system: str, ranking: str, topics: str = "q7 q8") -> SentFile:
+    lines = (
+        f"{topic} Q0 {document} {rank} {-rank} x\n"
+        for topic in topics.split()
+        for rank, document in enumerate(ranking.split())
+    )
+    return SentFile("runs", f"{system}.run", "".join(lines).encode())
+
+
+RUNS = [run_of("a", "d1 d2 d3"), run_of("b", "d3 d1")]
 
 
 def test_without_runs_every_document_is_judged_for_every_topic():
@@ -39,6 +57,45 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
     assert plan.topics[0].checks == ("d1", "d2")
 
 
+def test_so_many_ranks_of_each_run_are_judged():
+    plan = plan_from_form(VALUES | {"depth": "1"}, [TOPICS, DOCUMENTS, *RUNS])
+    assert [topic.pool for topic in plan.topics] == [("d1", "d3"), ("d1", "d3")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"), [({"ask": "best"}, "best"), ({"ask": "two", "systems": " b > a "}, "b > a")]
+)
+def test_a_question_draws_from_the_runs_that_were_sent(fields, text):
+    plan = plan_from_form(VALUES | fields, [TOPICS, DOCUMENTS, *RUNS])
+    assert plan.question is not None
+    assert plan.question.text == text
+    assert plan.question.content["runs"]["systems"] == ["a", "b"]
+    assert plan.question.content["design"]["batches"], "the first batch is drawn"
+
+
+def test_gold_questions_are_an_entry_test_that_excludes_who_fails_it():
+    values = VALUES | {"exclude": "1"}
+    assert plan_from_form(values, [TOPICS, DOCUMENTS, GOLD]).gold == GoldSettings(first=10, exclude=True)
+    assert plan_from_form(VALUES | {"first": "0"}, [TOPICS, DOCUMENTS, GOLD]).gold == GoldSettings()
+    pairs = SentFile("gold", "clear.txt", b"q7 d4 d5\n")
+    documents = SentFile("documents", "d.csv", b"docid,text\n" + b"".join(b"d%d,Text.\n" % i for i in range(1, 6)))
+    of_pairs = plan_from_form(values | {"protocol": "preference"}, [TOPICS, documents, pairs]).gold
+    assert of_pairs == GoldSettings(first=10, exclude=True, accuracy=OF_PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("gold", "least", "guess"), [(GoldSettings(), 6, 0.25), (GoldSettings(accuracy=OF_PAIRS), 8, 0.5)]
+)
+def test_an_entry_test_of_ten_lets_the_careful_pass_and_1_in_18_who_guess_at_most(gold, least, guess):
+    test = entry_test(10, gold.accuracy, gold.risk)
+    assert test.least_right == least, "as the page says"
+    passes = {
+        p: sum(comb(10, n) * p**n * (1 - p) ** (10 - n) for n in range(least, 11)) for p in (guess, gold.accuracy)
+    }
+    assert passes[guess] < 1 / 18
+    assert passes[gold.accuracy] > 1 - gold.risk
+
+
 @pytest.mark.parametrize(
     ("values", "files", "message"),
     [
@@ -47,6 +104,27 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
         ({}, [], "documents: choose a file"),
         ({"protocol": "guess"}, [DOCUMENTS], "protocol='guess': choose one of grades, magnitude, preference"),
         ({"redundancy": "many"}, [DOCUMENTS], "people per document: write a whole number"),
+        ({"redundancy": "0"}, [DOCUMENTS], "people per document: 0 cannot be used"),
+        ({"depth": "0"}, [TOPICS, DOCUMENTS, *RUNS], "ranks of each run: depth=0: give how many"),
+        (
+            {"first": "900"},
+            [TOPICS, DOCUMENTS, GOLD],
+            "entry test: 900 cannot be used; give a whole number from 0 to 200",
+        ),
+        ({"protocol": "magnitude"}, [DOCUMENTS], "gold questions: magnitudes need a relevant document of each topic"),
+        ({"ask": "worst"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: 'worst'; expected 'A > B', 'best'"),
+        ({"ask": "best"}, [TOPICS, DOCUMENTS, RUNS[0]], "^systems: at least two systems were expected"),
+        ({"ask": "best"}, [TOPICS, DOCUMENTS], "^runs: is missing; name the files of the runs"),
+        (
+            {"ask": "best", "protocol": "preference"},
+            [TOPICS, DOCUMENTS, *RUNS],
+            r"^protocol: preference .* use \[grades\]",
+        ),
+        ({"ask": "best"}, [TOPICS, DOCUMENTS, *RUNS, GOLD], "^gold questions: .*that are no question's; remove"),
+        ({"ask": "best"}, [DOCUMENTS, *RUNS], "^runs: topic 'q7' has no text; add it to the topics"),
+        ({"ask": "two"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: ''; expected 'A > B'"),
+        ({"ask": "two", "systems": "a > c"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: there is no system 'c'; .*: a, b"),
+        ({}, [TOPICS, DOCUMENTS, RUNS[0], RUNS[0]], "^runs: two files are called a.run; rename one"),
     ],
 )
 def test_what_is_missing_is_said(values, files, message):
@@ -54,7 +132,39 @@ def test_what_is_missing_is_said(values, files, message):
         plan_from_form(VALUES | values, files)
 
 
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            RUNS,
+            r"^runs/a.run: none of its topics \(q7, q8\) is in topics in the form.jsonl \(t1, t2\); use the same ids",
+        ),
+        (
+            [TOPICS, RUNS[0], run_of("c", "d1", "x1 x2 x3 x4")],
+            r"^runs/c.run: none of its topics \(x1, x2, x3, ...\) is in topics queries.tsv \(q7, q8\)",
+        ),
+        (
+            [TOPICS, run_of("a", "d1", "q7")],
+            "^topics queries.tsv, line 2: pool: topic 'q8' has 0 documents to judge, but a unit needs 1; name runs",
+        ),
+    ],
+)
+def test_files_of_different_topics_are_named_with_what_they_lack(files, message):
+    with pytest.raises(FileError, match=message):
+        plan_from_form(VALUES, [DOCUMENTS, *files])
+
+
+def test_ids_with_blanks_are_refused():
+    documents = SentFile("documents", "d.csv", b"docid,text\na b,Text.\n")
+    with pytest.raises(FileError, match=r"^ids of topics and documents, line 1: .* found 3 fields"):
+        plan_from_form(VALUES, [documents])
+
+
+def test_a_title_may_have_any_character():
+    assert plan_from_form(VALUES | {"title": 'Which "pages"\\ \U0001f986?'}, [DOCUMENTS]).title.endswith("\U0001f986?")
+
+
 def test_a_file_that_cannot_be_read_is_named_with_its_line():
     wrong = SentFile("gold", "gold.csv", b"topic,document,grade\nt9,d1,3\n")
-    with pytest.raises(FileError, match=r"gold.csv, line 2: .*t9"):
+    with pytest.raises(FileError, match=r"^gold gold.csv, line 2: .*t9"):
         plan_from_form(VALUES, [DOCUMENTS, wrong])

@@ -106,7 +106,10 @@ REFUSED = [
         "topics[0].pool[2]: document 'd7' in the pool of topic 't1' has no text; add it",
     ),
     (with_topic(pool=[*DOCUMENTS, "d1"]), "topics[0].pool[6]: document 'd1' is there twice; remove one"),
-    (with_topic(pool=["d0", "d5", "d1"]), "topics[0].pool: 3 documents, but a unit needs 5; add documents or lower k"),
+    (
+        with_topic(pool=["d0", "d5", "d1"]),
+        "topics[0].pool: topic 't1' has 3 documents to judge, but a unit needs 5; name runs",
+    ),
     (with_topic(pool="d0"), "topics[0].pool: 'd0' cannot be used; give a list"),
     (with_topic(pool=[1]), "topics[0].pool[0]: 1 cannot be used; give a text"),
     (with_topic(checks=None), "topics[0].checks: are missing; name one document of H and one of N, or write checks "),

@@ -31,6 +31,7 @@ def started(monkeypatch):
         ("", {"QROWD_SECRET": "no digits"}, "secret: expected 64 or more hexadecimal digits"),
         ("", {"QROWD_SECRET": "00" * 32}, "secret: expected at least 32 random bytes"),
         ("--host 203.0.113.9", {}, "--host 203.0.113.9"),
+        ("--demo --database mine.db", {}, "--demo has a database of its own, in the folder qrowd-demo; leave out"),
     ],
 )
 def test_a_wrong_setting_is_one_line_before_anything_is_printed_or_stored(

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from qrowd.judge import FunctionModel
 from qrowd.judge.exchange import Request
-from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol
+from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_files
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.store.invitation_links import find_invitation
@@ -63,7 +63,6 @@ def filled(made: Estate, path: str) -> str:
     number = made.assessor("ann").rpartition("/")[2]
     values = {
         "campaign": "small",
-        "protocol": "grades",
         "number": number,
         "what": "judgments",
         "format": "csv",
@@ -249,14 +248,12 @@ def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refuse
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_there_is_an_example_of_each_protocol_that_can_be_sent(made: Estate, protocol: Protocol) -> None:
+def test_the_example_of_each_protocol_can_be_sent(made: Estate, protocol: Protocol) -> None:
     owner = made.owner()
-    form = owner.get("/owner/new")
-    example = owner.get(f"/owner/new/example/{protocol}")
-    assert example.header("content-disposition") == f'attachment; filename="example-{protocol}.zip"'
-    answer = owner.post("/owner/new", *multipart({"csrf": form.field("csrf")}, [("folder.zip", example.body)]))
+    csrf = owner.get("/owner/new").field("csrf")
+    example = zipped(template_files(protocol=protocol))
+    answer = owner.post("/owner/new", *multipart({"csrf": csrf}, [("folder.zip", example)]))
     assert answer.header("location") == "/owner/c/my-campaign?created=1"
-    assert owner.get("/owner/new/example/none").status == 404
 
 
 def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qrowd_server.campaigns.plan.template import template_files
 from qrowd_server.campaigns.results.archive import read_archive, write_archive
 from qrowd_server.campaigns.running.rebuild import rebuild
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, SERVER_ROLES, add_account, hash_password, members, set_member
@@ -15,6 +16,7 @@ from qrowd_server.store.materials import find_campaign
 from qrowd_server.web import owner
 from server.web.owner.estate import PASSWORD, Estate, estate
 from webserver import Browser
+from zips import zipped
 
 ANYBODY = "anybody"  # without a session
 #: {(method, path): the least role}: in the campaign of the path, or on the server where it names none.
@@ -35,7 +37,6 @@ TABLE = {
     ("POST", "/owner/keys"): "member",
     ("GET", "/owner/new"): "member",
     ("POST", "/owner/new"): "member",
-    ("GET", "/owner/new/example/{protocol}"): "member",
     ("GET", "/owner/accounts"): "administrator",
     ("POST", "/owner/accounts"): "administrator",
     ("GET", "/owner/c/{campaign}"): "viewer",
@@ -177,17 +178,12 @@ def test_tabs_and_buttons_are_those_that_the_role_may_use(made: Estate) -> None:
 
 
 def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> None:
-    from io import BytesIO
-
-    from qrowd_server.campaigns.plan.template import template_zip
-
     with estate(tmp_path) as made:
         hashed = hash_password(PASSWORD, fast=True)
         made.store.write(lambda c: add_account(c, "carla", hashed, 0.0, role="member"))
         carla = logged_in(made, "carla")
         csrf = carla.get("/owner/new").field("csrf").encode()
-        content = template_zip("grades")
-        content = content.getvalue() if isinstance(content, BytesIO) else content
+        content = zipped(template_files())
         body = b'--x\r\ncontent-disposition: form-data; name="csrf"\r\n\r\n' + csrf + b"\r\n"
         body += b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.zip"\r\n\r\n' + content
         answer = carla.post("/owner/new", body + b"\r\n--x--\r\n", {"content-type": "multipart/form-data; boundary=x"})

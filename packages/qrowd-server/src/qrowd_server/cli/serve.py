@@ -74,6 +74,10 @@ def serve(
     from qrowd_server.web.serving import serve as run
 
     if demo:
+        if database != DATABASE:
+            raise ArgumentError(
+                f"--demo has a database of its own, in the folder {DEMO}; leave out --database {database}"
+            )
         os.makedirs(DEMO, exist_ok=True)
         database = os.path.join(DEMO, DATABASE)
     port = port or _free_port(host)

@@ -15,6 +15,7 @@ from qrowd import tables, trec
 from qrowd.errors import ArgumentError, FileError
 from qrowd.files import read_bytes, without_endings
 from qrowd.model.judgments import Judgments, concatenate_judgments
+from qrowd.model.labels import first_of
 from qrowd.model.pools import Lists, lists_of
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.readers import irds
@@ -197,6 +198,9 @@ def read_run_files(files: CampaignFiles, topics: Collection[str]) -> Lists | Non
             parts.append(tables.from_table(Runs, content, name, system=system))
         else:
             parts.append(trec.runs_from([(system, trec.parse(content, name, trec.RUN))]))
+        if set(topics).isdisjoint(of_run := parts[-1].topics):
+            problem = f"none of its topics ({first_of(of_run, 3)}) is in {files.needed('topics')[0]}"
+            raise FileError(name, f"{problem} ({first_of(list(topics), 3)}); use the same ids in both")
     return lists_of(concatenate_runs(parts), topics)
 
 

@@ -286,7 +286,8 @@ def _topic_problems(plan: Plan, topic: TopicPlan, where: Where, labels: set[str]
     yield from _check_problems(plan, topic, (*where, "checks"))
     least, reason = max(map(_least, plan.arms.values()))
     if len(pool) < least:
-        yield (*where, "pool"), f"{len(pool)} documents, but {reason}; add documents or lower k"
+        problem = f"topic {topic.label!r} has {len(pool)} documents to judge, but {reason}"
+        yield (*where, "pool"), f"{problem}; name runs or a pool with more, or lower k"
     if topic.question is None and plan.questions:
         problem = f"topic {topic.label!r} has none; add one, or write questions = false in [campaign]"
         yield (*where, "question"), problem

@@ -1,12 +1,10 @@
-"""An example campaign, from which an owner writes their own: a folder, a zip, or campaign.toml alone."""
+"""An example campaign, from which an owner writes their own: a folder, or campaign.toml alone."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import zipfile
-from io import BytesIO
 from shlex import quote
 from typing import Literal, get_args
 
@@ -115,15 +113,6 @@ def template_files(name: str = NAME, protocol: Protocol = "grades", *, folder: s
     if protocol == "magnitude":
         content["checks.txt"] = "".join(f"{topic} {names[0]} {names[-1]}\n" for topic, names in documents.items())
     return content
-
-
-def template_zip(protocol: Protocol = "grades") -> bytes:
-    """A zip of an example campaign."""
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for file, text in template_files(protocol=protocol).items():
-            archive.writestr(file, text)
-    return buffer.getvalue()
 
 
 def write_template(folder: str | os.PathLike[str], protocol: Protocol = "grades") -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Campaigns: the list of all, a new one, and one as it runs; changing it, its members and log, deleting it.
 
-GET  /owner                        all            GET  /owner/new/example/{protocol}    an example as a zip
+GET  /owner                        all
 GET  /owner/new                    a form         POST /owner/new                       create
 GET  /owner/c/{campaign}           one            POST /owner/c/{campaign}/status       pause, resume, stop
 GET  /owner/c/{campaign}/live      its numbers    GET  /owner/c/{campaign}/settings     its settings
@@ -29,7 +29,7 @@ from qrowd_server.campaigns.plan.folder import plan_from_zip
 from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_notes import preset_notes
-from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_zip
+from qrowd_server.campaigns.plan.template import PROTOCOLS
 from qrowd_server.campaigns.results.archive import read_archive
 from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import ARCHIVE, note_names
@@ -60,7 +60,6 @@ from qrowd_server.web.owner.context import (
     page,
     upload,
 )
-from qrowd_server.web.problems import not_found
 
 NEW, SENT = "/owner/new", "/owner/change/"
 QUESTIONS = {True: "required", False: "not used", None: "optional"}
@@ -102,6 +101,7 @@ async def settings(context: OwnerContext) -> Response:
         formatting.arm(name, arm.protocol): to_table(arm.settings) for name, arm in current.arms.items()
     }
     tables |= {} if current.question is None else {"Question": current.question}
+    tables |= {} if current.gold is None else {"Gold questions": row.settings["gold"]}
     tables |= {
         "The assessor's way": journey,
         "Campaign": {
@@ -123,19 +123,6 @@ async def settings(context: OwnerContext) -> Response:
 async def show_new(context: OwnerContext) -> Response:
     """The form."""
     return context.render("new", protocols=PROTOCOLS)
-
-
-def _protocol(text: str) -> Protocol | None:
-    return next((protocol for protocol in PROTOCOLS if protocol == text), None)
-
-
-async def example(context: OwnerContext) -> Response:
-    """The files of an example campaign, as a zip."""
-    protocol = _protocol(context.request.path_params["protocol"])
-    if protocol is None:
-        raise not_found()
-    headers = {"content-disposition": f'attachment; filename="example-{protocol}.zip"'}
-    return Response(template_zip(protocol), media_type="application/zip", headers=headers)
 
 
 async def create(context: OwnerContext, fields: Form, sent: list[tuple[str, UploadFile]]) -> Response:
@@ -288,7 +275,6 @@ ROUTES: list[BaseRoute] = [
     page("/owner", overview, needs=MEMBER),
     page(NEW, show_new, needs=MEMBER),
     upload(NEW, create, show_new, needs=MEMBER),
-    page(f"{NEW}/example/{{protocol}}", example, needs=MEMBER),
     page("/owner/c/{campaign}", campaign, needs=VIEWER),
     page("/owner/c/{campaign}/live", live, needs=VIEWER),
     form("/owner/c/{campaign}/status", set_status, campaign, needs=OWNER_OF),
