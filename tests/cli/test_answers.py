@@ -181,6 +181,8 @@ def test_a_plot_takes_the_answers_of_the_judgments(answers, tmp_path):
     out = answers("plot", "ranks", "--judgments", "answers.csv", "-o", "ranks.svg").out
     assert out.startswith("Ranks by Mean: ")
     assert "none" in (tmp_path / "ranks.svg").read_text()
+    out = answers("plot", "systems", "--judgments", "answers.csv", "-o", "systems.svg").out
+    assert out.startswith("Mean of 3 systems, long first, ")
 
 
 def test_check_says_what_answers_can_be_asked(answers):

@@ -329,5 +329,5 @@ def _caption(scores: Scores, per_assessor: bool, n_shown: int) -> str:
     which = systems if n_shown == len(scores.systems) else f"{n_shown} of {systems}"
     about = f"{count(len(scores.topics), 'topic')}, {count(len(scores.assessors), 'assessor')}"
     by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
-    means = mean_of(listed(scores.measures, 8)).replace("mean", "Mean", 1)
-    return f"{means} of {which} {by}".strip() + f" ({about})"
+    means = f"Mean {listed(scores.measures, 8)} of {which} {by}".replace("Mean Mean", "Mean")
+    return means.strip() + f" ({about})"

@@ -158,8 +158,9 @@ def _systems(data: PlotData) -> Figure:
     top = data.options.top
     n = min(top or len(intervals.systems), len(intervals.systems))
     first = intervals.systems[0]
+    means = f"Mean {data.measure}".replace("Mean Mean", "Mean")
     return data.figure(
-        f"Mean {data.measure} of {n} systems, {first} first, with {percent(intervals.confidence)} intervals over "
+        f"{means} of {n} systems, {first} first, with {percent(intervals.confidence)} intervals over "
         f"topics alone (thick) and over topics and assessors (thin; {intervals.method}). Effects of a topic or an "
         "assessor on all systems alike are left out, and intervals end where the measure does.",
         lambda ax: systems.plot_systems(intervals, top=top, measure=data.measure, ax=ax),

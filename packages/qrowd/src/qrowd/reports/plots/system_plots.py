@@ -14,7 +14,7 @@ from qrowd.comparison.system_ranking import RankChanges, SystemIntervals
 from qrowd.influence.fragility import Fragility
 from qrowd.influence.score_cells import Change
 from qrowd.kernels.arrays import Ints
-from qrowd.reports.phrases import count, percent
+from qrowd.reports.phrases import count, mean_of, percent
 from qrowd.reports.plots.style import (
     GREY,
     MARKERS,
@@ -71,7 +71,7 @@ def plot_systems(
         label=f"{level}: topics alone",
     )
     ax.plot(intervals.mean[:n], y, "o", color=PALETTE[0], markersize=3.8, label="mean")
-    ax.set_xlabel(f"mean {measure}")
+    ax.set_xlabel(mean_of(measure))
     above(ax)
     return ax
 
