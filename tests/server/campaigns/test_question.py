@@ -173,6 +173,45 @@ def test_judgments_of_an_excluded_assessor_are_not_in_the_statement(store, tmp_p
     assert_same_statement(result.statement, live.look().result.statement)
 
 
+def test_a_decision_that_loses_its_judgments_is_taken_back_and_judging_goes_on(store, tmp_path):
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
+    live.until_decided()
+    for n in range(1, 6):
+        asyncio.run(live.admin.exclude("live", f"person-{n}", "spam"))
+    questions.look_again(store, live.clock())
+    assert live.row.status == "running"
+    (undecided,) = live.log("undecided")
+    assert undecided.data["sentence"] == live.look().result.sentence
+    p = store.read(lambda connection: progress(connection, "live", live.clock()))
+    assert (p.question.answer, p.question.n_judged) == ("", live.look().n_judged)
+    n_looks = len(live.log("looked"))
+    questions.look_again(store, live.clock())  # nothing has happened since
+    assert len(live.log("looked")) == n_looks
+    live.people += [asyncio.run(live.service.arrive("live", "link", f"later-{n}")) for n in range(3)]
+    live.people = [live.people[0], *live.people[-3:]]
+    live.until_decided()
+    assert (live.row.status, len(live.log("decided"))) == ("decided", 2)
+    store.write(lambda connection: rebuild(connection, "live"))
+    assert live.row.status == "decided"
+    assert store.read(violations) == []
+
+
+@pytest.mark.parametrize("status", ["paused", "stopped"])
+def test_a_statement_follows_the_judgments_that_count_also_where_nobody_judges(store, tmp_path, status):
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
+    live.until_decided()
+    asyncio.run(live.admin.set_status("live", status))
+    for n in range(1, 6):
+        asyncio.run(live.admin.exclude("live", f"person-{n}", "spam"))
+    seen = live.look()
+    asyncio.run(live.admin.reinstate("live", "person-1"))
+    assert not store.write(lambda connection: questions.write_look(connection, seen, 5.0))  # it knows less
+    questions.look_again(store, live.clock())
+    p = store.read(lambda connection: progress(connection, "live", live.clock()))
+    assert p.question.sentence == live.look().result.sentence
+    assert (live.row.status, live.log("undecided"), len(live.log("drawn"))) == (status, [], live.look().n_batches)
+
+
 # ---- batches
 
 

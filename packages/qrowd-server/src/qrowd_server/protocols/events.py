@@ -229,6 +229,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "drawn": {"documents": tuple[Index, ...], "sizes": tuple[float, ...]},  # a batch of a question, by its design
     "looked": {"n_judged": Index, "looked": dict[str, Any]},
     "decided": {"n_judged": Index, "sentence": str},
+    "undecided": {"n_judged": Index, "sentence": str},
     "adjudicated": {  # the final answer for a document; a text of "" takes it back
         "item": tuple[str, str],
         "arm": Text,

@@ -100,3 +100,9 @@ def count_of_owners(connection: Connection, campaign_id: int) -> int:
     """How many events owners caused in a campaign."""
     query = select(func.count()).select_from(event).where(event.c.campaign_id == campaign_id, _BY_OWNER)
     return int(connection.execute(query).scalar_one())
+
+
+def last_of_owners(connection: Connection, campaign_id: int, kinds: Sequence[str]) -> int:
+    """The number of the last event of these kinds that an owner caused; 0 where there is none."""
+    query = select(func.max(event.c.id)).where(event.c.campaign_id == campaign_id, _BY_OWNER, event.c.kind.in_(kinds))
+    return connection.execute(query).scalar_one() or 0

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
 
-DRAWN, LOOKED, DECIDED = "drawn", "looked", "decided"
+DRAWN, LOOKED, DECIDED, UNDECIDED = "drawn", "looked", "decided", "undecided"
+CORRECTIONS = ("excluded", "reinstated", "adjudicated")  # by owners: other judgments count than at the last look
 EVERY = 5.0  # seconds between two rounds over all campaigns with a question
 
 logger = logging.getLogger("qrowd_server.questions")
@@ -194,21 +195,29 @@ def _add_units(connection: Connection, row: CampaignRow, by_topic: Mapping[str, 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What `next_judgments` said. n_judged : documents that people had judged; n_batches : that had been drawn."""
+    """What `next_judgments` said.
+
+    n_judged : documents that people had judged; n_batches : that had been drawn; correction : the last, by number.
+    """
 
     campaign_id: int
     n_judged: int
     n_batches: int
+    correction: int
     result: NextJudgments
 
 
 def is_due(connection: Connection, row: CampaignRow) -> bool:
-    """Whether half of the documents of the last batch are judged, and something since the last look."""
-    if row.status != "running" or (asked := row.settings.get("question")) is None:
+    """Whether half of the last batch is judged, and something since the last look; or other judgments count since."""
+    if (asked := row.settings.get("question")) is None:
+        return False
+    looks = events.of_kind(connection, row.id, LOOKED)
+    if looks and events.last_of_owners(connection, row.id, CORRECTIONS) > looks[-1].id:
+        return True
+    if row.status != "running":
         return False
     n_drawn = sum(len(one.data["documents"]) for one in events.of_kind(connection, row.id, DRAWN))
     n_judged = counts.judged_documents(connection, row.id)
-    looks = events.of_kind(connection, row.id, LOOKED)
     if n_judged == (looks[-1].data["n_judged"] if looks else 0):
         return False
     return bool(2 * (n_drawn - n_judged) <= asked["batch"])
@@ -220,23 +229,33 @@ def look(store: Store, row: CampaignRow) -> Look:
         design, question = design_of(connection, row), question_of(connection, row)
         assert question is not None  # or there would be no design
         given, n_judged = judgments(connection, row.name), counts.judged_documents(connection, row.id)
+        correction = events.last_of_owners(connection, row.id, CORRECTIONS)
     result = question.next_judgments(given if len(given) else None, design=design)
-    return Look(row.id, n_judged, len(design.draws.sizes), result)
+    return Look(row.id, n_judged, len(design.draws.sizes), correction, result)
 
 
 def write_look(connection: Connection, seen: Look, at: float) -> bool:
-    """Write a look into the log with the batch that it drew, or the decision; False where another server was faster."""
+    """Write a look into the log with the batch that it drew, or the decision; False where another server was faster.
+
+    A decision that no longer holds, since other judgments count, is taken back.
+    """
     row = materials.find_campaign(connection, seen.campaign_id)
-    if row is None or row.status != "running":
+    if row is None or not is_due(connection, row):
         return False
     if len(events.of_kind(connection, row.id, DRAWN)) != seen.n_batches:
         return False
+    if events.last_of_owners(connection, row.id, CORRECTIONS) != seen.correction:
+        return False
     result, draws = seen.result, seen.result.design.draws
     _log(connection, row.id, at, LOOKED, {"n_judged": seen.n_judged, "looked": _table_of(result)})
-    if result.statement.decided:
-        _log(connection, row.id, at, DECIDED, {"n_judged": seen.n_judged, "sentence": result.sentence})
-        materials.set_campaign_status(connection, row.id, "decided", before="running")
-    elif len(draws.sizes) > seen.n_batches:
+    if row.status not in ("running", "decided"):
+        return True
+    now = "decided" if result.statement.decided else "running"
+    if now != row.status:
+        kind = DECIDED if result.statement.decided else UNDECIDED
+        _log(connection, row.id, at, kind, {"n_judged": seen.n_judged, "sentence": result.sentence})
+        materials.set_campaign_status(connection, row.id, now, before=row.status)
+    if not result.statement.decided and len(draws.sizes) > seen.n_batches:
         pairs = list(zip(result.design.topics, result.design.documents, strict=True))
         drawn = draws.document[draws.batch == seen.n_batches].tolist()
         _add_batch(connection, row, pairs, drawn, draws.sizes[seen.n_batches].tolist(), at)

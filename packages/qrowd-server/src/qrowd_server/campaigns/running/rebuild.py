@@ -28,7 +28,7 @@ from qrowd_server.store.persons import events_of_assessor
 from qrowd_server.store.state_rows import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
-BY_SERVER = {"decided": "decided"}  # what the server itself sets, when a question is decided
+BY_SERVER = {"decided": "decided", "undecided": "running"}  # what the server itself sets, when a question is decided
 
 
 def rebuild(connection: Connection, name: str, *, only: int | None = None) -> int:
