@@ -30,7 +30,7 @@ def test_evaluate_shows_the_share_of_each_system(qrowd, asked, tmp_path):
     table = outcome.out.partition("questions to models on the documents of each system")[2]
     shares = {line.split()[0]: float(line.split()[2]) for line in table.splitlines()[2:4]}
     assert shares["splade"] > shares["bm25"]
-    assert "unanswered: a document whose question has no answer is unjudged" in outcome.out
+    assert "unanswered: what a question without an answer is about is unjudged" in outcome.out
     assert qrowd("evaluate", *asked, "--record", "judge.sqlite", "-o", "e.json").status == 0
     assert {row["system"] for row in json.loads((tmp_path / "e.json").read_text())["unanswered"]} == set(shares)
 

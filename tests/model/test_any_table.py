@@ -181,7 +181,7 @@ def test_words_without_an_order_are_listed_with_an_example(ordered):
     if ordered is not None:
         frame["label"] = frame["label"].astype("category")
     with pytest.raises(
-        RowError, match=r"words \(exact, irrelevant\), .* as in --labels 'exact<irrelevant' \(which is the order in"
+        RowError, match=r"words \(exact, irrelevant\), .* as in --labels 'exact<irrelevant' \(the order in"
     ):
         Judgments.from_frame(frame)
 
