@@ -103,3 +103,10 @@ def test_of_assessors_with_long_names_the_pairs_are_listed(qrowd, tmp_path):
     assert "of 66 pairs that share 10 documents or more" in lines[start]
     assert lines[start + 1].split() == ["assessor", "other", "assessor", "kappa", "agreement", "documents"]
     assert {line.split()[2] for line in lines[start + 10 : start + 18]} == {"1.000"}
+
+
+def test_assessors_who_share_no_documents_are_not_called_alike(qrowd, tmp_path):
+    rows = [f"t,d{i},{'ann' if i % 2 else 'bob'},{i % 3}" for i in range(40)]
+    (tmp_path / "each_once.csv").write_text("\n".join(["topic,document,assessor,grade", *rows]))
+    out = qrowd("assessors", "--judgments", "each_once.csv").out
+    assert out.startswith("None of 2 assessors can be compared with the others: 0 of 10 documents needed.")
