@@ -56,7 +56,7 @@ def with_gold(store: Store) -> dict[Key, float]:
                 if isinstance(page.view, DocumentView):
                     document, place, grade = labels[page.view.document], page.view.position, rng.randrange(4)
                     unsure = document == "t0d0" and name != "cleo"
-                    act = CannotTell(place) if unsure else Judge(place, str(grade))
+                    act = CannotTell(place, "cut off") if unsure else Judge(place, str(grade))
                     clicks |= {} if unsure else {(document[:2], document, name): float(grade)}
                     await service.act(who, act, shown=page.shown, key=page.key)
                 else:

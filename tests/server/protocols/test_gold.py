@@ -130,7 +130,7 @@ def test_answers_to_gold_questions_are_no_judgments():
 def test_cannot_tell_is_neither_right_nor_wrong():
     judging = graded()
     for position in range(4):
-        judging.act(CannotTell(position))
+        judging.act(CannotTell(position, "cut off"))
     gold = of_kind(grades.rows(judging.task, judging.state), GoldRow)
     assert gold
     assert [row.is_right for row in gold] == [None] * len(gold)
@@ -426,12 +426,12 @@ def test_a_first_pair_that_is_taken_back_is_asked_again_and_the_next_is_of_gold_
 
 def test_nobody_gets_through_the_entry_test_by_saying_that_they_cannot_tell():
     judging = graded(3, first=4)  # of more than 14 places, half of which may have no answer
-    judging.act(CannotTell(0))
-    judging.act(CannotTell(1))
+    judging.act(CannotTell(0, "cut off"))
+    judging.act(CannotTell(1, "cut off"))
     for position in (2, 3):
         assert not judging.view.may_not_tell
         with pytest.raises(Refusal, match="as often as it may be"):
-            judging.act(CannotTell(position))
+            judging.act(CannotTell(position, "cut off"))
         judging.act(Judge(position, "1"))
     assert judging.view.may_not_tell
 

@@ -112,8 +112,7 @@ def test_putting_off_can_be_switched_off():
 
 
 def test_half_of_the_documents_may_be_left_open():
-    batch = Batch(5, reason="required")
-    assert batch.refused(CannotTell(0)).code == "reason"
+    batch = Batch(5)
     for position in range(2):
         assert batch.view.may_not_tell
         assert batch.act(CannotTell(position, "in a language I do not read")) == ["cannot_tell"]
@@ -122,6 +121,16 @@ def test_half_of_the_documents_may_be_left_open():
     assert refusal.code == "cannot_tell"
     assert str(refusal) == "Please give a judgment; this answer has been used as often as it may be."
     assert batch.values == {0: None, 1: None}
+
+
+@pytest.mark.parametrize("rule", ["none", "optional", "required"])
+def test_who_cannot_tell_says_why_whether_or_not_a_grade_needs_a_reason(rule):
+    batch = Batch(2, reason=rule)
+    for reason in ("", " "):
+        refusal = batch.refused(CannotTell(0, reason))
+        assert (refusal.code, refusal.field) == ("reason", "reason")
+        assert str(refusal).startswith("Write in a few words why you can't tell")
+    assert batch.act(CannotTell(0, "cut off")) == ["cannot_tell"]
 
 
 def test_an_open_answer_can_become_a_grade_and_a_grade_an_open_answer():
@@ -133,7 +142,7 @@ def test_an_open_answer_can_become_a_grade_and_a_grade_an_open_answer():
     batch.act(Judge(0, "2"))
     assert batch.values == {0: 2}
     batch.act(GoTo(0))
-    batch.act(CannotTell(0))
+    batch.act(CannotTell(0, "cut off"))
     assert batch.values == {0: None}
     assert of_kind(PROTOCOL.rows(batch.task, batch.state), JudgmentRow)[0].revisions == 2
 
@@ -142,7 +151,7 @@ def test_an_open_answer_can_become_a_grade_and_a_grade_an_open_answer():
 def test_how_many_may_be_left_open_is_a_share_of_the_batch(n, share, allowed):
     batch = Batch(n, max_cannot_tell=share)
     for position in range(allowed):
-        batch.act(CannotTell(position))
+        batch.act(CannotTell(position, "cut off"))
     assert sum(value is None for value in batch.values.values()) == allowed
     if allowed < n:
         assert batch.refused(CannotTell(allowed)).code == "cannot_tell"

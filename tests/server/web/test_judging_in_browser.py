@@ -317,8 +317,9 @@ def test_grades_are_given_on_a_phone_on_a_narrow_one_and_at_twice_the_size(
         no_faults(tab)
     click(tab, "Judge later")
     titles.append(title_of(tab))
-    open_reason(tab)
-    tab.locator("#reason").fill("half of it is missing")
+    tab.get_by_role("button", name="I can't tell").click()
+    expect(tab.locator("#reason-problem")).to_contain_text("Write in a few words why you can't tell")
+    tab.locator("#reason").fill("half of it is missing")  # which is open now
     click(tab, "I can't tell")
     titles.append(title_of(tab))
     tab.locator("label[for=grade-2]").click()

@@ -200,7 +200,7 @@ class Sequence(Protocol[SequenceState]):
             if not self.may_not_tell(task, state):
                 raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
             event = Event("cannot_tell", data)
-        _check_reason(task, action.reason)
+        _check_reason(task, action)
         ends = _target(_answer(state, event, at), action.position) in (None, state.position)
         return (event, *self._submission_events(task, self.evolve(task, state, event, at))) if ends else (event,)
 
@@ -212,7 +212,7 @@ class Sequence(Protocol[SequenceState]):
             value = self.value(task, action.text)
         elif not self.may_not_tell(task, state._replace(position=action.position)):
             raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
-        _check_reason(task, action.reason)
+        _check_reason(task, action)
         text = action.text if isinstance(action, Judge) else ""
         if (place.text, place.value, place.reason) == (text, value, action.reason):
             return None
@@ -354,9 +354,12 @@ def _is_gold(task: Task, position: int) -> bool:
     return task.documents[position] in task.gold.of_document
 
 
-def _check_reason(task: Task, reason: str) -> None:
-    rule = task.settings.reason
-    if rule == "none" and reason:
+def _check_reason(task: Task, action: Judge | CannotTell) -> None:
+    rule, reason = task.settings.reason, action.reason
+    if isinstance(action, CannotTell):
+        if not reason.strip():
+            raise Refusal("reason", "Write in a few words why you can't tell, such as: the text is cut off.", "reason")
+    elif rule == "none" and reason:
         raise Refusal("reason", "No reason is asked for here.", "reason")
     check_text(reason, "reason", required=rule == "required")
 

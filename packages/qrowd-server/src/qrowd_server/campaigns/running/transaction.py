@@ -155,8 +155,7 @@ class Transaction:
         data = {"place": place, "status": status, "detail": detail[:MAX_TEXT]}
         assignment = self.record_assignment(assignment, Event("unanswered", data))
         if isinstance(view, DocumentView) and view.may_not_tell:
-            reason = "" if view.reason == "none" else f"the model gave no answer: {status}"
-            self._in_unit(assessor, assignment, CannotTell(view.position, reason))
+            self._in_unit(assessor, assignment, CannotTell(view.position, f"the model gave no answer: {status}"))
         else:
             assignment = self.record_assignment(assignment, Event("given_back"))
             state.release_slot(self.connection, assignment.row)
