@@ -17,8 +17,8 @@ import pytest
 
 LAYERS = {
     9: "qrowd | __main__ | server.cli",  # __init__.py: it may offer every package, but no package imports it
-    8: "cli | pyterrier",
-    7: "server.web | reports | ir_measures",
+    8: "cli | pyterrier | server.web",
+    7: "reports | ir_measures",
     6: "methods | server.campaigns | influence",
     5: "aware | replacement | server.protocols | judge | sequential | partitioning",
     4: "evaluation | files | server.store | texts",

@@ -4,6 +4,7 @@ context      the request of an owner, and routes for it      formatting   number
 sign_in      login, the printed link, accounts               oidc         sign-in with OpenID Connect
 campaign_pages   all campaigns, a new one, one as it runs; changing and deleting it, members, log
 assessors    all, one of them, agreement                     invitations  links, panels
+decision     which system is better by the answers so far
 export_page  files, keys for programs                        review       answers, final answers, questions
 """
 

@@ -60,6 +60,7 @@ from qrowd_server.web.owner.context import (
     page,
     upload,
 )
+from qrowd_server.web.owner.decision import decision_of
 
 NEW, SENT = "/owner/new", "/owner/change/"
 QUESTIONS = {True: "required", False: "not used", None: "optional"}
@@ -76,12 +77,14 @@ async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
     created = "created" in query_of(context.request)  # just now, by the form
     p = await context.read(progress, context.campaign.name, context.now)
-    return context.render("campaign", tab="overview", created=created, p=p)
+    decision = await decision_of(context)
+    return context.render("campaign", tab="overview", created=created, p=p, decision=decision)
 
 
 async def live(context: OwnerContext) -> Response:
     """The part of the page that changes, for the script that asks every five seconds."""
-    return context.render("live", p=await context.read(progress, context.campaign.name, context.now))
+    p = await context.read(progress, context.campaign.name, context.now)
+    return context.render("live", p=p, decision=await decision_of(context))
 
 
 async def set_status(context: OwnerContext, fields: Form) -> Response:

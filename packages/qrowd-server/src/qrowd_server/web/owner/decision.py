@@ -1,0 +1,80 @@
+"""Which system is better by the answers so far: what `qrowd compare --campaign` and the report say, for a page."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qrowd.errors import QrowdError
+from qrowd_server.campaigns.running.collected import judgments, kept_runs
+from qrowd_server.web.owner.context import OwnerContext
+
+if TYPE_CHECKING:
+    from qrowd.model.judgments import Judgments
+    from qrowd.model.runs import Runs
+
+FRESH = 60.0  # seconds that a decision is shown without being worked out again
+PATIENCE = 1.0  # seconds that a page waits for it
+MOST_SHOWN = 5  # documents
+OF_OTHER_TABLES = ("agreement of rankings", "AP correlation", "AP-b", "same sign")  # notes on what is not on the page
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What can be said of the systems.
+
+    sentence : of `qrowd compare`. conditions : its notes, and its signature. answer : of the report, about the leader
+    and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and grades of its first rows.
+    """
+
+    sentence: str
+    conditions: tuple[str, ...] = ()
+    answer: str = ""
+    disagreement: str = ""
+    disputed: tuple[tuple[str, str, str], ...] = ()
+
+
+WAITING = Decision("The systems are being compared. This page shows the answer in a few seconds.")
+
+
+async def decision_of(context: OwnerContext) -> Decision | None:
+    """The decision by the answers of up to a minute ago; None where runs or comparable judgments are missing."""
+    row, arm = context.campaign, context.arm
+    if row.settings.get("question"):
+        return None  # its own statement is on the page
+    name = f"{row.name}/{arm}" if arm else row.name
+
+    async def work() -> Decision | None:
+        try:
+            runs, judged = await context.read(kept_runs, name), await context.read(judgments, name)
+            return await asyncio.to_thread(decide, runs, judged)
+        except QrowdError:  # preferences, or no runs, or too few judgments to compare them
+            return None
+
+    try:
+        return await asyncio.wait_for(context.memory.get(("decision", row.name, arm), FRESH, work), PATIENCE)
+    except TimeoutError:
+        return WAITING
+
+
+def decide(runs: Runs, judged: Judgments) -> Decision:
+    """What these judgments say of the systems."""
+    from qrowd.influence.disputed_documents import disagreements  # slow to import
+    from qrowd.reports.comparison import compare, compare_scores
+    from qrowd.reports.disagreement_tables import DisagreementsReport
+    from qrowd.reports.report_systems import answer_of, leading_pair
+
+    comparison = compare(runs, judged)
+    scores = comparison.scores
+    part = compare_scores(scores, systems=leading_pair(scores)).measures[0]
+    answer = answer_of(part, scores, comparison.choices.confidence)
+    disputed = disagreements(runs, judged)
+    notes = [note for note in comparison.notes if note.kind not in OF_OTHER_TABLES]
+    return Decision(
+        comparison.sentence,
+        (*map(str, notes), *runs.notes, *judged.notes, comparison.signature),
+        f"{answer.verdict}. {answer.sentence} {answer.caution}",
+        DisagreementsReport(disputed).sentence,
+        tuple(zip(disputed.topics, disputed.documents, disputed.grades, strict=True))[:MOST_SHOWN],
+    )

@@ -1,0 +1,88 @@
+"""The decision on the owner's page: what the commands say of the same campaign."""
+
+import asyncio
+import html
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from judging import Clock
+from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.running.creation import create_campaign
+from server.cli.test_kept_runs import judge, write_folder
+from server.web.owner.estate import text_of
+from stores import empty_file
+from webserver import Place, serving
+
+PAGE = "/owner/c/pilot"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A campaign from two runs, and one from a list of documents."""
+    folder = tmp_path_factory.mktemp("decision")
+    write_folder(folder / "pilot", runs=True)
+    write_folder(folder / "listed", runs=False)
+    (folder / "listed" / "gold.qrels").unlink()
+    toml = folder / "listed" / "campaign.toml"
+    toml.write_text(toml.read_text().replace('"pilot"', '"listed"'))
+    with serving(folder, empty_file(), Clock()) as place:
+        for name in ("pilot", "listed"):
+            place.store.write(lambda c, name=name: create_campaign(c, read_folder(folder / name), place.clock()))
+        yield place
+
+
+def said(folder: Path, command: str) -> str:
+    """The first line that a command prints of the campaign."""
+    line = [sys.executable, "-m", "qrowd", command, "--campaign", "pilot"]
+    return subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ)).stdout
+
+
+def decided(made: Place, path: str) -> str:
+    """The page once the systems are compared."""
+    for _ in range(60):
+        page = made.owner().get(path)
+        assert page.status == 200
+        if "are being compared" not in page.text:
+            return page.text
+    raise AssertionError("the systems are not compared after a minute")
+
+
+def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place) -> None:
+    assert "Which system is better?" not in made.owner().get(PAGE).text, "nobody has judged"
+    filling = Thread(target=lambda: asyncio.run(judge(made.store)))
+    filling.start()
+    filling.join()
+    made.clock.now += 100
+    page = decided(made, f"{PAGE}/live")
+    assert page.count("Which system is better?") == 1
+    words = html.unescape(text_of(decided(made, PAGE)))
+    folder = Path(str(made.store.url.database)).parent
+    compared = said(folder, "compare").splitlines()
+    assert compared[0] in words
+    conditions = compared[compared.index(next(line for line in compared if line.startswith("test of all pairs"))) :]
+    left_out = ("agreement of rankings: ", "AP correlation: ", "AP-b: ", "same sign: ")
+    assert len(conditions) == 8
+    assert [line for line in conditions if line not in words] == [
+        line for line in conditions if line.startswith(left_out)
+    ]
+    disputed = said(folder, "disagreements").splitlines()
+    assert disputed[0] in words
+    reported = said(folder, "report").splitlines()[0]
+    answer = reported.partition(" It would take ")[0]
+    assert answer != reported
+    assert answer in words
+    first = disputed[4].split()
+    assert f"Document {first[1]} of topic {first[0]}" in words
+    item = made.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
+    assert item.status == 200
+    assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
+
+
+def test_a_campaign_without_runs_has_no_decision(made: Place) -> None:
+    assert "Which system is better?" not in decided(made, "/owner/c/listed")
