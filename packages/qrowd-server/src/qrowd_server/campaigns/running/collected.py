@@ -198,15 +198,16 @@ def kept_runs(connection: Connection, name: str) -> Runs:
     content = materials.find_question(connection, row.id)
     if content is not None:
         return runs_of_table(content["runs"])
+    topics = [topic for topic in materials.topics_of(connection, row.id) if topic.systems]
+    if not topics:
+        raise ArgumentError(f"campaign {row.name}: it keeps no runs; give their files by --runs")
     labels = {id: label for label, id in materials.ids_by_label(connection, "document", row.id).items()}
     rows = [
         (topic.label, labels[document], system, rank)
-        for topic in materials.topics_of(connection, row.id)
-        for system, ranking in (topic.systems or {}).items()
+        for topic in topics
+        for system, ranking in topic.systems.items()
         for rank, document in enumerate(ranking, start=1)
     ]
-    if not rows:
-        raise ArgumentError(f"campaign {row.name}: it keeps no runs; give their files by --runs")
     runs = Runs.from_frame(_columns(rows, ("topic", "document", "system", "rank")))
     deepest = max(rank for *_, rank in rows)
     kept = f"of each run it keeps up to {deepest} documents of a topic, ties broken; what stands below is missing"
