@@ -14,10 +14,12 @@ import pytest
 from judging import Clock
 from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.store.accounts import add_account, hash_password, set_member
+from qrowd_server.store.materials import find_campaign
 from server.cli.test_kept_runs import judge, write_folder
-from server.web.owner.estate import text_of
+from server.web.owner.estate import PASSWORD, text_of
 from stores import empty_file
-from webserver import Place, serving
+from webserver import Browser, Place, serving, streaming
 
 PAGE = "/owner/c/pilot"
 
@@ -43,10 +45,10 @@ def said(folder: Path, command: str) -> str:
     return subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ)).stdout
 
 
-def decided(made: Place, path: str) -> str:
+def decided(owner: Browser, path: str) -> str:
     """The page once the systems are compared."""
     for _ in range(60):
-        page = made.owner().get(path)
+        page = owner.get(path)
         assert page.status == 200
         if "are being compared" not in page.text:
             return page.text
@@ -59,9 +61,9 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     filling.start()
     filling.join()
     made.clock.now += 100
-    page = decided(made, f"{PAGE}/live")
+    page = decided(made.owner(), f"{PAGE}/live")
     assert page.count("Which system is better?") == 1
-    words = html.unescape(text_of(decided(made, PAGE)))
+    words = html.unescape(text_of(decided(made.owner(), PAGE)))
     folder = Path(str(made.store.url.database)).parent
     compared = said(folder, "compare").splitlines()
     assert compared[0] in words
@@ -84,5 +86,19 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
 
 
+def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
+    number = made.store.write(lambda c: add_account(c, "vera", hash_password(PASSWORD), made.clock.now, role="member"))
+    campaign = made.store.read(lambda c: find_campaign(c, "pilot")).id
+    made.store.write(lambda c: set_member(c, campaign, number, "viewer"))
+    viewer = Browser(streaming(made.app), made.base)
+    token = viewer.get("/owner/login").field("csrf")
+    viewer.post("/owner/login", {"csrf": token, "name": "vera", "password": PASSWORD}, origin=made.base)
+    page = decided(viewer, PAGE)
+    assert "What assessors disagree about" in page
+    assert "pseudonyms" not in page
+    assert "/review/item" not in page
+    assert "/review/item" in decided(made.owner(), PAGE)
+
+
 def test_a_campaign_without_runs_has_no_decision(made: Place) -> None:
-    assert "Which system is better?" not in decided(made, "/owner/c/listed")
+    assert "Which system is better?" not in decided(made.owner(), "/owner/c/listed")
