@@ -233,6 +233,32 @@ def test_magnitudes_of_a_crowd_are_compared_in_slots(asked, folder):
     assert "  not: next, since people judge on different scales, or magnitudes, which have no highest value\n" in out
 
 
+@pytest.fixture
+def crowd(folder, tmp_path):
+    """A table in which each of 8 people judged a quarter of what ann judged, two of them each document."""
+    rows = ["topic,document,worker,grade"]
+    for number, line in enumerate((folder / "judges" / "ann.qrels").read_text().splitlines()):
+        topic, _, document, grade = line.split()
+        rows += [f"{topic},{document},w{(number + shift) % 8},{grade}" for shift in (0, 3)]
+    (tmp_path / "crowd.csv").write_text("\n".join([*rows, ""]))
+
+
+def test_models_stay_out_of_the_slots_of_people(asked, crowd):
+    assert re.search(r"qrowd compare .* --slots 2\n", asked("panel/runs", "crowd.csv")[0])
+    out, commands = asked("panel/runs", "crowd.csv", "panel/judges/llm-a.qrels")
+    assert "replace" in commands
+    assert "--slots" not in out
+
+
+def test_slots_say_of_whom_they_leave_out_nearly_all(qrowd, crowd, folder):
+    n = len((folder / "judges" / "bob.qrels").read_text().splitlines())
+    compare = ("compare", "--runs", "panel/runs", "--slots", "2", "--judgments", "crowd.csv")
+    assert qrowd(*compare).err == ""
+    assert qrowd(*compare, "panel/judges/bob.qrels").err == (f"note: slots leave out {n:,} judgments of bob\n")
+    replace = ("replace", "--judgments", "crowd.csv", "--slots", "2", "--model", "panel/judges/bob.qrels")
+    assert qrowd(*replace).err == ""
+
+
 @pytest.mark.parametrize(("name", "form"), [
     ("board.jsonl", '{{"run_id": "{s}", "topic_id": "{t}", "measure": "AVG", "value": {v}}}'),
     ("x.tot", "{s} AVG {t} {v}"),

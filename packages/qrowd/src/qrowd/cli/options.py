@@ -120,8 +120,15 @@ class Data:
 
     def read(self) -> Judgments:
         """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
-        judgments = self._normalised(self._settled(self._collected()))
-        return self._noted(judgments if self.slots is None else judgments.slots(self.slots))
+        return self._noted(self._in_slots(self._normalised(self._settled(self._collected()))))
+
+    def _in_slots(self, judgments: Judgments) -> Judgments:
+        """The first judgments of each document, where that is asked for; of whom most are left out is told."""
+        if self.slots is None:
+            return judgments
+        slots = judgments.slots(self.slots)
+        show_notes(slots.notes[len(judgments.notes) :])
+        return slots
 
     def _noted(self, judgments: Judgments) -> Judgments:
         """With the options by which they were read, for signatures."""
@@ -161,7 +168,7 @@ class Data:
         judgments = self._normalised(self._settled(concatenate_judgments(parts)))
         if self.slots is not None:
             others = judgments.select(assessors=lambda assessor: assessor not in names)
-            judgments = concatenate_judgments([others.slots(self.slots), judgments.select(assessors=names)])
+            judgments = concatenate_judgments([self._in_slots(others), judgments.select(assessors=names)])
         return self._noted(judgments), tuple(names)
 
     def read_with_gold(self, gold: str | None) -> tuple[Judgments, str | None]:

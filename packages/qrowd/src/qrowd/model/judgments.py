@@ -446,7 +446,8 @@ class Judgments(Displayed):
         """The first n judgments of every (topic, document) as n virtual assessors `slot 1` ... `slot n`.
 
         For crowds, where nobody judged a whole pool. First by the order column (else by place); an assessor's repeats
-        count as judgments of their own; "not judged" does not. All slots are on the one scale of the assessors.
+        count as judgments of their own; "not judged" does not. All slots are on the one scale of the assessors. Notes
+        say whose judgments of most documents are left out.
 
         Raises
         ------
@@ -464,7 +465,11 @@ class Judgments(Displayed):
         scales = (self.shared_scale(),) * n
         names = tuple(f"slot {i + 1}" for i in range(n))
         assessor = np.minimum(slot, n - 1).astype(np.int32)
-        slotted = replace(self, assessors=names, assessor=assessor, scales=scales, sources=(0,) * n)
+        left_out = np.bincount(self.assessor[rows[slot[rows] >= n]])
+        notes = self.notes
+        for i in np.flatnonzero(left_out > np.unique(pair).size / 2):
+            notes = (*notes, f"slots leave out {left_out[i]:,} judgments of {self.assessors[i]}")
+        slotted = replace(self, assessors=names, assessor=assessor, scales=scales, sources=(0,) * n, notes=notes)
         return slotted._take(np.flatnonzero(slot < n), keep_assessors=True)
 
     def panel(self, *, repeats: Repeats = "first") -> Panel:

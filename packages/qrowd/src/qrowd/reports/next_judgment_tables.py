@@ -151,7 +151,10 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
         )
     if one.n_others:
         yield Note("not drawn", f"{count(one.n_others, 'judged document')}: used for predictions only")
-    before = len(design.draws) - max(len(one.topics) - one.n_waiting, 0)
-    yield Note("seed", f"{design.seed}; {count(before, 'document')} drawn before this call")
+    yield Note(
+        "seed",
+        f"{design.seed}; {count(len(design.draws) - max(len(one.topics) - one.n_waiting, 0), 'document')} drawn before "
+        "this call",
+    )
     if report.n_judgments:
         yield Note("so far", f"{count(report.n_judgments, 'judgment')} by {count(report.n_assessors, 'assessor')}")

@@ -58,9 +58,9 @@ class Asking:
 
     @cached_property
     def slots(self) -> int:
-        """Judgments of a document, where assessors on one scale judged less than half of the pool each; else 0."""
+        """Judgments of a document, where people on one scale judged less than half of the pool each; else 0."""
         judgments = self.judgments
-        if judgments is None or len(set(judgments.scales)) > 1 or judgments.coverage().mean() > 0.5:
+        if self.models or judgments is None or len(set(judgments.scales)) > 1 or judgments.coverage().mean() > 0.5:
             return 0
         each = int(np.median(np.unique(judgments.pair_numbers, return_counts=True)[1]))
         return each if each > 1 else 0
