@@ -161,7 +161,8 @@ def test_a_model_is_marked_wherever_the_owner_looks(local, tmp_path):
         units = unit_frame(connection, "pilot")
         shown, found = quality(connection, "pilot"), progress(connection, "pilot", 0.0)
     assert dict(zip(units.assessor, units.kind, strict=True)) == {"a1": "person", "small+campaign": "model"}
-    model, person = shown.of("small+campaign"), shown.of("a1")
+    rows = {one.name: one for one in shown.assessors}
+    model, person = rows["small+campaign"], rows["a1"]
     assert (model.kind, person.kind) == ("model", "person")
     assert found.models == 1
     arrived = log_of(local, "arrived")[-1].data

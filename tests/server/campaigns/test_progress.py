@@ -4,22 +4,25 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
-from judging import Clock
+from judging import Clock, created, seeded
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
+from qrowd_server.protocols.views import EndView, ExcludedView, NoneLeftView
 from qrowd_server.store import export
+from qrowd_server.store.invitation_links import invite
 from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.schema import assessor, assignment, slot, topic, unit
-from server.web.owner.estate import Estate, JudgingService, estate, judge, small_plan
+from server.web.owner.estate import Estate, JudgingService, estate, judge, small_plan, text_of
 
 NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
 
@@ -53,6 +56,20 @@ def table(filled: Estate, of: Any, name: str) -> list[Any]:
     )
 
 
+def seen_by(filled: Estate, row: Any) -> str:
+    """The state of an assessor, by the page that they see and by whether they had a unit."""
+    view = asyncio.run(seeded(filled.store, filled.clock).page(row.id)).view
+    had = any(one.assessor_id == row.id for one in filled.store.read(lambda c: c.execute(select(assignment)).all()))
+    match view:
+        case ExcludedView():
+            return "excluded"
+        case EndView("declined"):
+            return "declined"
+        case EndView(another=False) | NoneLeftView(until=None):
+            return "finished"
+    return "judging" if had else "reading"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_progress_is_what_counting_row_by_row_gives(filled: Estate, name: str) -> None:
     at = filled.clock()
@@ -66,7 +83,7 @@ def test_progress_is_what_counting_row_by_row_gives(filled: Estate, name: str) -
     assert p.answers == sum(one["counted"] for one in rows) > 0
     assert p.uncounted == sum(not one["counted"] for one in rows)
     assert p.uncounted > 0 or name == "demo-preference", "there one assessor has done all topics"
-    assert p.assessors == Counter(one.status for one in table(filled, assessor, name))
+    assert p.assessors == Counter(seen_by(filled, one) for one in table(filled, assessor, name))
     assert sum(p.assessors.values()) == 5
     pools: dict[str, set[int]] = defaultdict(set)
     label = {one.id: one.label for one in table(filled, topic, name)}
@@ -131,3 +148,35 @@ def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Pat
         p = store.read(lambda c: progress(c, plan.name, clock()))
         assert (p.completed, p.open) == (0, 1)
         assert p.answers > 0
+
+
+def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tmp_path: Path) -> None:
+    with estate(tmp_path) as made:
+        created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
+        admin, service = CampaignAdmin(made.store, clock=made.clock), seeded(made.store, made.clock, 5)
+
+        def now() -> Any:
+            return made.store.read(lambda c: progress(c, "plain", made.clock()))
+
+        async def come(name: str, steps: int = 10_000) -> None:
+            who = await service.arrive("plain", "link", name)
+            await judge(service, made.clock, who, random.Random(name), steps)
+
+        for name in ("ann", "bob", "cleo", "dan", "eve", "fay"):
+            asyncio.run(come(name))
+            if name == "ann":
+                rest = "Nobody here may take the rest, 10 units"
+                assert now().waiting == f"{rest}: invite at least 5 further assessors, or stop."
+        assert (now().waiting, now().free, now().assessors) == ("", 0, {"finished": 6})
+        asyncio.run(admin.exclude("plain", "eve", "random"))
+        p = now()
+        assert p.waiting == "Nobody here may take the rest, 2 units: invite at least 1 further assessor, or stop."
+        assert (p.free, p.ends, p.assessors) == (2, None, {"finished": 5, "excluded": 1})
+        assert p.waiting in text_of(made.owner().get("/owner/c/plain").text)
+        made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
+        assert (now().waiting, now().assessors["invited"]) == ("", 1)
+        asyncio.run(come("gus", 1))
+        p = now()
+        assert (p.assessors["judging"], "invited" in p.assessors, p.waiting) == (1, False, "")
+        asyncio.run(come("gus"))
+        assert (now().free, now().share, now().waiting) == (0, 1.0, "")

@@ -286,8 +286,9 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
                 if table.name not in ("setting", "account", "session", "login_attempt")
             }
 
-    assert qrowd("campaign", "invite", pilot, "zoe").status == 0
     before = qrowd("campaign", "status", pilot).out
+    assert qrowd("campaign", "invite", pilot, "zoe").status == 0  # links end with the campaign
+    assert "2 finished, 1 invited." in qrowd("campaign", "status", pilot).out
     refused = qrowd("campaign", "delete", pilot, "--output", "pilot.jsonl")
     assert (refused.status, refused.err) == (
         2, "qrowd: pilot is running; stop it first: qrowd campaign status pilot --set stopped\n"

@@ -59,7 +59,7 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
     assert set(pd.read_csv("scores.csv")["assessor"]) >= {"a1", "a2", "mild+campaign", "strict+campaign"}
     assert "2 assessors are models." in qrowd("campaign", "status", "pilot").out
     people = qrowd("campaign", "status", "pilot", "--per-assessor").out
-    kinds = {line.split()[0]: line.split()[1] for line in people.splitlines() if " judged a unit " in line}
+    kinds = {line.split()[0]: line.split()[1] for line in people.splitlines() if " finished " in line}
     assert kinds == {
         "mild+campaign": "model",
         "a1": "person",

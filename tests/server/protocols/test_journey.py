@@ -34,7 +34,7 @@ class Assessor:
 
     @property
     def status(self):
-        return journey.status(self.way)
+        return journey.state_of(self.settings, self.way, False, False, self.may_work)
 
     @property
     def may_work(self):
@@ -78,18 +78,18 @@ def arrived(**options):
 
 def test_consent_then_three_lines_then_work():
     assessor = Assessor()
-    assert (assessor.view, assessor.status) == (ConsentView(), "arrived")
+    assert (assessor.view, assessor.status) == (ConsentView(), "reading")
     assert assessor.act(Consent(True)) == ["consented"]
     lengths = draw_lines(11, 0)
-    assert (assessor.view, assessor.status) == (LineView(0, 3, lengths[0]), "consented")
+    assert (assessor.view, assessor.status) == (LineView(0, 3, lengths[0]), "reading")
     assert assessor.act(JudgeLine(0, f"{lengths[0]}")) == ["line_judged"]
     assert assessor.view == LineView(1, 3, lengths[1])
     assessor.act(JudgeLine(1, f"{lengths[1]}"))
     assert assessor.act(JudgeLine(2, f"{lengths[2]}")) == ["line_judged", "practised"]
     assert assessor.view == LinesView(lengths, tuple(map(str, lengths)), passed=True, left=2)
-    assert (assessor.may_work, assessor.status) == (False, "ready_to_judge")
+    assert (assessor.may_work, assessor.status) == (False, "reading")
     assert assessor.act(GoOn()) == ["practice_passed"]
-    assert (assessor.may_work, assessor.status) == (True, "ready_to_judge")
+    assert (assessor.may_work, assessor.status) == (True, "reading")
     assert assessor.view == NoneLeftView(None, finished=False)
 
 
@@ -105,7 +105,7 @@ def test_a_practice_that_fails_is_tried_once_more_with_other_lines():
     assessor = Assessor(consent=False)
     assert assessor.practise(right=False) == ["line_judged", "practised"]
     assert assessor.view.passed is False
-    assert (assessor.view.left, assessor.status) == (1, "consented")
+    assert (assessor.view.left, assessor.status) == (1, "reading")
     assert assessor.act(GoOn()) == ["practice_again"]
     assert assessor.view == LineView(0, 3, draw_lines(11, 1)[0], retry=True)
     assert draw_lines(11, 1) != draw_lines(11, 0)
@@ -116,7 +116,7 @@ def test_a_practice_that_fails_is_tried_once_more_with_other_lines():
 def test_after_the_last_attempt_it_ends():
     assessor = Assessor(consent=False, practice_attempts=1)
     assert assessor.practise(right=False) == ["line_judged", "practised", "practice_failed"]
-    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("practice_failed"), "ended", False)
+    assert (assessor.view, assessor.status, assessor.may_work) == (EndView("practice_failed"), "finished", False)
     assert assessor.refused(GoOn()).code == "over"
 
 
@@ -127,7 +127,7 @@ def test_whoever_may_restart_the_practice_begins_again_with_other_lines_and_all_
         assessor.act(GoOn())
         assert assessor.practise(right=False) == ["line_judged", "practised", "practice_failed"]
         assert (assessor.view, assessor.may_work) == (EndView("practice_failed", another=True), False)
-        assert assessor.status == "ended"
+        assert assessor.status == "reading"
         assert assessor.act(GoOn()) == ["practice_restarted"]
         drawing = 2 * failures
         assert assessor.view == LineView(0, 3, draw_lines(11, drawing)[0], retry=False)
@@ -259,17 +259,17 @@ def test_an_early_end_is_told():
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "status"),
+    ("options", "outcomes", "status"),
     [
-        (["completed"], "judged_a_unit"),
-        (["failed"], "ended"),
-        (["screened_out"], "screened_out"),
-        (["screened_out", "failed"], "ended"),
-        (["completed", "screened_out"], "judged_a_unit"),
+        ({}, ["completed"], "judging"),
+        ({}, ["failed"], "judging"),
+        ({"restart": False}, ["screened_out"], "finished"),
+        ({"another": False}, ["completed"], "finished"),
+        ({"max_units": 2}, ["completed", "failed"], "finished"),
     ],
 )
-def test_between_units_it_is_what_came_of_them(outcomes, status):
-    assessor = arrived()
+def test_between_units_it_is_whether_there_may_be_another(options, outcomes, status):
+    assessor = arrived(**options)
     for outcome in outcomes:
         assessor.happen("unit_ended", outcome=outcome)
     assert assessor.status == status
@@ -284,7 +284,7 @@ def test_who_is_excluded_takes_no_further_part_until_reinstated():
     assert (assessor.view, assessor.status, assessor.may_work) == (ExcludedView(), "excluded", False)
     assert assessor.refused(GoOn()).code == "over"
     assessor.happen("reinstated")
-    assert (assessor.status, assessor.may_work) == ("ready_to_judge", True)
+    assert (assessor.status, assessor.may_work) == ("reading", True)
 
 
 def test_a_reset_leads_back_to_the_first_page_with_new_lines():
@@ -295,7 +295,7 @@ def test_a_reset_leads_back_to_the_first_page_with_new_lines():
     assessor.practise(right=False)
     assert assessor.view == EndView("practice_failed")
     assessor.happen("reset")
-    assert (assessor.view, assessor.status) == (ConsentView(), "arrived")
+    assert (assessor.view, assessor.status) == (ConsentView(), "reading")
     assessor.act(Consent(True))
     assert assessor.view == LineView(0, 3, draw_lines(11, 2)[0], retry=False)
     assert len({draw_lines(11, drawing) for drawing in range(3)}) == 3
@@ -358,3 +358,59 @@ def test_an_event_of_another_kind_and_an_outcome_of_no_unit_change_nothing():
     assessor.happen("assigned", slot=1)
     assessor.happen("unit_ended", outcome="expired")
     assert assessor.way == before
+
+
+# ---- what owners are told
+
+UNITS = st.sampled_from(("none", "open", "expired"))
+HAPPENS = st.sampled_from((
+    "consented", "declined", "practised", "practice_passed", "practice_failed", "practice_again", "practice_restarted",
+    "completed", "failed", "screened_out", "excluded", "reinstated", "reset",
+))  # fmt: skip
+
+
+@given(
+    st.lists(HAPPENS, max_size=8),
+    st.builds(
+        JourneySettings,
+        consent=st.booleans(),
+        practice_restart=st.booleans(),
+        another=st.booleans(),
+        restart=st.booleans(),
+        max_units=st.integers(0, 3),
+    ),
+    UNITS,
+    st.booleans(),
+    st.booleans(),
+)
+def test_whoever_can_still_do_something_is_reading_or_judging_and_nobody_else(kinds, way, unit, is_more, lines):
+    one = journey.new(way, lines=lines, seed=3)
+    for kind in kinds:
+        if kind in ("completed", "failed", "screened_out"):
+            if not journey.may_work(way, one):
+                continue
+            event = Event("unit_ended", {"outcome": kind})
+        else:
+            event = Event(kind, {"passed": True, "reason": ""})
+        one = journey.evolve(way, one, event)
+    has_unit = unit == "open" and one.stage == "working" and not one.excluded
+    state = journey.state_of(way, one, unit != "none", has_unit, is_more and journey.may_work(way, one))
+
+    def is_over(action):
+        try:
+            journey.decide(way, one, action)
+        except Refusal as refusal:
+            return refusal.code == "over"
+        return False
+
+    can_act = has_unit or not all(map(is_over, (Consent(True), GoOn(), JudgeLine(0, "1"))))
+    if one.stage == "working" and not has_unit:
+        can_act = can_act and is_more
+    assert (state in ("reading", "judging")) == can_act
+    assert (state == "excluded") == one.excluded
+    assert (state == "declined") == (one.stage == "declined" and not one.excluded)
+    if state == "reading":
+        assert one.n_units == 0
+        assert not has_unit
+    if one.n_units and can_act:
+        assert state == "judging"

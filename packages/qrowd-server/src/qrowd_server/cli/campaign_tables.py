@@ -73,7 +73,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
-    statuses = (f"{n} {status.replace('_', ' ')}" for status, n in sorted(progress.assessors.items()))
+    statuses = (f"{n} {status}" for status, n in sorted(progress.assessors.items()))
     notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
     if progress.models:
         notes.append(f"{count(progress.models, 'assessor is a model', 'assessors are models')}.")
@@ -83,6 +83,8 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
     if progress.ends is not None:
         notes.append(f"Expected end: {_when(progress.ends)}.")
+    if progress.waiting:
+        notes.append(progress.waiting)
     if progress.question is not None:
         notes += _of_question(progress.question)
     for quality in qualities:
@@ -114,7 +116,7 @@ def _assessors(quality: Quality) -> Table:
     columns: dict[str, Column] = {
         "assessor": "name",
         "kind": "kind",
-        "status": lambda row: row.status.replace("_", " "),
+        "status": "status",
         "done": "completed",
         "failed": lambda row: str(row.failed + row.screened_out),
         "lost": "lost",

@@ -32,11 +32,9 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.translatable import N_
 
+AssessorState = Literal["invited", "reading", "judging", "finished", "declined", "excluded"]
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
-AssessorStatus = Literal[
-    "arrived", "consented", "declined", "ready_to_judge", "judged_a_unit", "screened_out", "ended", "excluded"
-]
 
 OVER = N_("This task is finished; there is nothing left to do here.")
 
@@ -216,28 +214,23 @@ def before_next_unit(settings: JourneySettings, journey: Journey) -> tuple[Event
     return (Event("practice_restarted"),) if again else ()
 
 
-def status(journey: Journey) -> AssessorStatus:
-    """Where the assessor stands; whether a unit is under way, its assignment says.
+def state_of(
+    settings: JourneySettings, journey: Journey, is_begun: bool, has_unit: bool, is_more: bool
+) -> AssessorState:
+    """What an owner is told of an assessor who came.
 
-    arrived, consented, ready_to_judge (the practice is done, or none is asked for), judged_a_unit (at least one was
-    completed), screened_out (by a question), declined, or ended (in any other way). excluded comes before all.
+    reading : before the first unit. judging : in a unit, or there is another. finished : nothing is left to do.
+    is_begun, has_unit : whether a unit was theirs last, and is. is_more : whether there is a unit that they may have,
+    now or once another assessor gives it back.
     """
     if journey.excluded:
         return "excluded"
-    match journey.stage:
-        case "consent":
-            return "arrived"
-        case "declined":
-            return "declined"
-        case "practice_failed":
-            return "ended"
-        case "lines" | "feedback" if journey.last is None and not journey.practised:
-            return "consented"
-    if journey.completed:
-        return "judged_a_unit"
-    if journey.last is None:
-        return "ready_to_judge"
-    return "screened_out" if journey.last == "screened_out" else "ended"
+    if journey.stage == "declined":
+        return "declined"
+    is_over = journey.stage == "practice_failed" and not settings.practice_restart
+    if not has_unit and (is_over or (journey.stage == "working" and not is_more)):
+        return "finished"
+    return "judging" if has_unit or is_begun or journey.n_units else "reading"
 
 
 def to_json(journey: Journey) -> dict[str, Any]:

@@ -39,14 +39,13 @@ class Invitation:
 class InvitedAssessor:
     """A person with links. created : the newest. n_valid : links that are good; revoked : none is.
 
-    assessor_id, status : None before a link was used.
+    assessor_id : None before a link was used.
     """
 
     name: str
     created: float
     n_valid: int
     assessor_id: int | None
-    status: str | None
 
     @property
     def revoked(self) -> bool:
@@ -69,7 +68,6 @@ def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssesso
             select(func.max(invitation.c.created)).where(links).scalar_subquery(),
             select(func.count()).select_from(invitation).where(good).scalar_subquery(),
             assessor.c.id,
-            assessor.c.status,
         )
         .select_from(invited.outerjoin(assessor, same))
         .where(invited.c.campaign_id == campaign_id)

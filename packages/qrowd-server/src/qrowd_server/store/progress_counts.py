@@ -12,6 +12,7 @@ from qrowd_server.store.event_log import CHUNK
 from qrowd_server.store.persons import assessor_label
 from qrowd_server.store.schema import (
     MODEL,
+    OPEN,
     PERSON,
     assessor,
     assignment,
@@ -42,10 +43,10 @@ def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, 
     return {(topic_id, arm): int(n) for topic_id, arm, n in connection.execute(query)}
 
 
-def assessors_by_status(connection: Connection, campaign_id: int) -> dict[str, int]:
-    """{status: assessors}."""
-    of_campaign = select(assessor.c.status, func.count()).where(assessor.c.campaign_id == campaign_id)
-    return {status: int(n) for status, n in connection.execute(of_campaign.group_by(assessor.c.status))}
+def assessors_at_work(connection: Connection, campaign_id: int) -> set[int]:
+    """The assessors who have an open unit."""
+    query = _of(select(assignment.c.assessor_id), campaign_id).where(assignment.c.status == OPEN)
+    return set(connection.scalars(query))
 
 
 def models(connection: Connection, campaign_id: int) -> int:

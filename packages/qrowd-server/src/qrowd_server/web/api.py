@@ -94,7 +94,7 @@ async def arrive(caller: Caller) -> Response:
 
 
 def _assessor(row: AssessorRow) -> dict[str, Any]:
-    """assessor : for addresses. name : as exported. status : how far the assessor has come."""
+    """assessor : for addresses. name : as exported. status : the stage of their way."""
     return {"assessor": f"{row.id:x}", "name": row.name, "status": row.status, "excluded": row.excluded is not None}
 
 

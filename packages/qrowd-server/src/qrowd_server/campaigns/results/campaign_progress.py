@@ -10,12 +10,16 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from qrowd.model.labels import plural
 from qrowd_server.campaigns.plan.plan import arms_in_short
 from qrowd_server.campaigns.running.campaign_settings import find, protocols_of, read_settings, the_protocol
 from qrowd_server.campaigns.running.question_batches import QuestionProgress, question_progress
-from qrowd_server.protocols import PREFERENCE
-from qrowd_server.store import materials
+from qrowd_server.protocols import PREFERENCE, journey
+from qrowd_server.protocols.journey import AssessorState
+from qrowd_server.store import invitation_links, materials
 from qrowd_server.store import progress_counts as counts
+from qrowd_server.store import state_rows as state
+from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.progress_counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
 
@@ -57,10 +61,13 @@ class Progress:
     slots : wanted assignments; completed, open and free add up to them.
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
     answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
-    assessors : how many there are by status, "excluded" among them. models : how many of them are language models.
+    assessors : how many there are by state, the invited who have not come among them.
+    models : how many of them are language models.
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
-        is less; None where nobody can tell: not running, nothing left, or fewer than 5 units done in that time.
+        is less; None where nobody can tell: not running, nothing left, fewer than 5 units done in that time, or
+        nobody here may judge further.
+    is_stuck : whether units are left, and nobody who came or was invited may judge them.
     question : how far the question is that the campaign carries;
     its units are documents, and its slots are made when a document is drawn.
     """
@@ -88,6 +95,7 @@ class Progress:
     arms: dict[str, str]
     models: int
     question: QuestionProgress | None
+    is_stuck: bool
 
     @property
     def share(self) -> float:
@@ -95,6 +103,14 @@ class Progress:
         if self.question is not None:
             return self.question.share
         return self.completed / self.slots if self.slots else 1.0
+
+    @property
+    def waiting(self) -> str:
+        """What waits for somebody who is not here yet, and what to do about it; "" for nothing."""
+        if not (self.is_stuck and self.assessors):
+            return ""
+        assessors = plural(max(topic.slots - topic.completed for topic in self.topics), "further assessor")
+        return f"Nobody here may take the rest, {plural(self.free, 'unit')}: invite at least {assessors}, or stop."
 
     @property
     def collects(self) -> str:
@@ -130,14 +146,13 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
             )
     total, status, n_counted = sum(slots.values()), work.by_status, answers.total()
     left = total - status[COMPLETED]
-    ends = None
-    if (
-        row.status == "running"
-        and settings.question is None
-        and left
-        and work.begun is not None
-        and work.recent >= LEAST
-    ):
+    people, ends = Counter[str](states_of(connection, row).values()), None
+    invitations = invitation_links.invitations(connection, row.id)
+    people["invited"] += sum(one.assessor_id is None and not one.revoked for one in invitations)
+    is_here = people["invited"] + people["reading"] + people["judging"] > 0 or settings.panel is not None
+    is_here = is_here or any(one.is_open(at) for one in invitation_links.sign_ups(connection, row.id))
+    goes_on = row.status == "running" and settings.question is None and left > 0
+    if goes_on and is_here and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
     return Progress(
@@ -158,13 +173,27 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         answers=n_counted,
         uncounted=n_answers - n_counted,
         topics=tuple(topics),
-        assessors=counts.assessors_by_status(connection, row.id),
+        assessors=dict(+people),
         last=counts.last_answer(connection, row.id),
         ends=ends,
         arms={} if "" in protocols else protocols,
         models=counts.models(connection, row.id),
         question=question_progress(connection, row),
+        is_stuck=goes_on and not is_here,
     )
+
+
+def states_of(connection: Connection, row: CampaignRow) -> dict[int, AssessorState]:
+    """{assessor: state} of everybody who came."""
+    settings, states, at_work = read_settings(row), {}, counts.assessors_at_work(connection, row.id)
+    for one in state.assessors_of(connection, row.id):
+        way, ids = journey.from_json(one.state), (connection, row.id, one.id)
+        is_more = row.status in ("running", "paused") and journey.may_work(settings.journey, way)
+        if is_more and settings.question is None and one.id not in at_work:
+            is_more = state.free_slot(*ids) is not None or state.next_lapse(*ids) is not None
+        given = one.current_id is not None, one.id in at_work, is_more
+        states[one.id] = journey.state_of(settings.journey, way, *given)
+    return states
 
 
 @dataclass

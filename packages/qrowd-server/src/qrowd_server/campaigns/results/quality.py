@@ -20,6 +20,7 @@ from qrowd.agreement.assessor_profiles import assessor_profiles
 from qrowd.errors import NoOverlapError, ScaleError
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
+from qrowd_server.campaigns.results.campaign_progress import states_of
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm, read_settings
 from qrowd_server.protocols import PREFERENCE, journey
@@ -27,6 +28,7 @@ from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.store import progress_counts as counts
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.answer_rows import gold_answers_by_assessor
+from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import MODEL, PERSON
 from qrowd_server.store.state_rows import AssessorRow
 
@@ -89,7 +91,8 @@ def accuracies(
 class AssessorQuality:
     """One assessor.
 
-    id, provider, status, excluded : as in the table; seen : the time. name : of a model; of a person
+    id, provider, excluded : as in the table; seen : the time. status : see `journey.state_of`.
+    name : of a model; of a person
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
     answers : judgments or preferences given, also those that do not count.
@@ -150,10 +153,6 @@ class Quality:
     arm: str = ""
     has_gold: bool = False
 
-    def of(self, name: str) -> AssessorQuality | None:
-        """The row of one assessor."""
-        return next((one for one in self.assessors if one.name == name), None)
-
 
 def quality(
     connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1, names: bool = False
@@ -167,7 +166,7 @@ def quality(
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
-    rows = _rows(connection, row.id, protocol, arm, names=names)
+    rows = _rows(connection, row, protocol, arm, names=names)
     gold = read_settings(row).gold
     of_gold = accuracies(connection, row.id, gold, arm)
     rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
@@ -233,7 +232,10 @@ def _number(value: float) -> float | None:
 # ---- what they did
 
 
-def _rows(connection: Connection, campaign_id: int, protocol: str, arm: str, *, names: bool) -> list[AssessorQuality]:
+def _rows(
+    connection: Connection, campaign: CampaignRow, protocol: str, arm: str, *, names: bool
+) -> list[AssessorQuality]:
+    campaign_id, states = campaign.id, states_of(connection, campaign)
     units: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by status, and what was done in them
     for unit in counts.assignment_totals(connection, campaign_id):
         if unit["arm"] == arm:
@@ -251,7 +253,7 @@ def _rows(connection: Connection, campaign_id: int, protocol: str, arm: str, *, 
                 id=row.id,
                 name=row.name if names else row.label,
                 provider=row.provider,
-                status=row.status,
+                status=states[row.id],
                 excluded=row.excluded,
                 seen=row.updated,
                 completed=own["completed"],

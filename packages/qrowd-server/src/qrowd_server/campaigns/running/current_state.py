@@ -81,7 +81,7 @@ def assessor_after(
 
 
 def _with_journey(row: AssessorRow, way: Journey) -> AssessorRow:
-    return replace(row, status=journey.status(way), state=journey.to_json(way))
+    return replace(row, status=way.stage, state=journey.to_json(way))
 
 
 # ---- assignments

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.results.campaign_progress import states_of
 from qrowd_server.campaigns.running.campaign_settings import read_settings
 from qrowd_server.store import event_log as events
 from qrowd_server.store import invitation_links as stored
@@ -72,10 +73,12 @@ async def invitations(context: OwnerContext, new: Sequence[tuple[str, str]] = ()
     """The invitations. new : (name, token) of links, opened : token of a sign-up link, just made."""
     number, base = context.campaign.id, context.server.settings.base_url.rstrip("/")
     rows = await context.read(stored.invitations, number)
+    states = await context.read(states_of, context.campaign)
     sign_ups = await context.read(stored.sign_ups, number)
     links = [(name, f"{base}/join/{token}") for name, token in new]
     sign_up_link = f"{base}/sign-up/{opened}" if opened else ""
-    return context.render("invitations", rows=rows, links=links, sign_ups=sign_ups, sign_up_link=sign_up_link)
+    values = {"rows": rows, "states": states, "links": links, "sign_ups": sign_ups, "sign_up_link": sign_up_link}
+    return context.render("invitations", **values)
 
 
 async def send_invitations(context: OwnerContext, fields: Form) -> Response:
