@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.archive import write_archive
+from qrowd_server.campaigns.results.campaign_progress import states_of
 from qrowd_server.campaigns.results.quality import accuracies
 from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.campaign_settings import find_arms, read_settings
@@ -316,7 +317,7 @@ def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = Fals
     units, answers : completed, and given, whether they count or not. bonus : by the rule of [gold]; 0 without one, and
     for somebody who is excluded. names : people by name, with their ids on platforms; by pseudonym, without, if False.
     """
-    accuracy = accuracies(connection, row.id, read_settings(row).gold)
+    accuracy, states = accuracies(connection, row.id, read_settings(row).gold), states_of(connection, row)
     answers, completed = Counter[int](), Counter[int]()
     for unit in counts.assignment_totals(connection, row.id):
         answers[unit["assessor_id"]] += unit["answers"]
@@ -327,6 +328,6 @@ def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = Fals
         bonus = own.bonus if own is not None and one.excluded is None else 0.0
         yield (
             one.name if names else one.label, one.provider, one.external_id if names or one.is_model else None,
-            one.status, one.excluded, completed[one.id], answers[one.id], *of_gold, bonus,
+            states[one.id], one.excluded, completed[one.id], answers[one.id], *of_gold, bonus,
             MODEL if one.is_model else PERSON,
         )  # fmt: skip
