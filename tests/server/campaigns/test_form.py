@@ -1,13 +1,21 @@
 """The short form of a new campaign: its fields and files are a folder."""
 
+import asyncio
 from math import comb
+from random import Random
 
 import pytest
 
+from judging import Clock, seeded
 from qrowd.errors import ArgumentError, FileError
 from qrowd_server.campaigns.plan.form import OF_PAIRS, SentFile, plan_from_form
+from qrowd_server.campaigns.running.creation import create_campaign
+from qrowd_server.protocols.events import Consent, GoOn, Judge, Rate
 from qrowd_server.protocols.gold_checks import entry_test
 from qrowd_server.protocols.settings import GoldSettings
+from qrowd_server.protocols.views import ConsentView, DocumentView, ExcludedView, RatingView
+from qrowd_server.store.engine import open_store
+from qrowd_server.store.materials import documents_of
 
 DOCUMENTS = SentFile("documents", "texts.csv", b"docid,title,text\nd1,One,One.\nd2,Two,Two.\nd3,Three,Three.\n")
 VALUES = {"title": "Which pages help?", "topics": "ducks\n\n geese \n", "protocol": "grades", "redundancy": "2"}
@@ -168,3 +176,52 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line():
     wrong = SentFile("gold", "gold.csv", b"topic,document,grade\nt9,d1,3\n")
     with pytest.raises(FileError, match=r"^gold gold.csv, line 2: .*t9"):
         plan_from_form(VALUES, [DOCUMENTS, wrong])
+
+
+def test_with_what_the_page_proposes_the_careless_are_excluded_and_the_careful_are_not(tmp_path):
+    """Six topics with three gold questions each: whoever is right on nine of ten stays, whoever guesses does not."""
+    rng = Random(1)
+    grades = {(t, f"g{t}{i}"): (t + i) % 4 for t in range(6) for i in range(3)}
+    texts = "".join(f"{label},Text.\n" for label in [f"d{i}" for i in range(10)] + [label for _, label in grades])
+    rows = "".join(f"q{t},{label},{grade}\n" for (t, label), grade in grades.items())
+    ranking = " ".join(f"d{i}" for i in range(10))
+    files = [
+        SentFile("topics", "queries.tsv", "".join(f"q{t}\tducks\n" for t in range(6)).encode()),
+        SentFile("documents", "texts.csv", f"docid,text\n{texts}".encode()),
+        run_of("a", ranking, "q0 q1 q2 q3 q4 q5"),
+        SentFile("gold", "clear.csv", f"topic,document,grade\n{rows}".encode()),
+    ]
+    expected = {label: grade for (_, label), grade in grades.items()}
+    people = {
+        "ann": lambda grade: grade if rng.random() < 0.9 else (grade + 1) % 4,
+        "dan": lambda _: 2,
+        "eve": lambda _: rng.randrange(4),
+    }
+
+    async def judge_all(service, name):
+        who = await service.arrive("which-pages-help", "link", name)
+        for _ in range(120):
+            page = await service.page(who)
+            match page.view:
+                case ExcludedView():
+                    return True
+                case ConsentView():
+                    act = Consent(True)
+                case RatingView():
+                    act = Rate(3, 3, "")
+                case DocumentView(position=position, document=document):
+                    act = Judge(position, str(people[name](expected.get(labels[document], 1))))
+                case _ if not getattr(page.view, "another", True):
+                    return False
+                case _:
+                    act = GoOn()
+            await service.act(who, act, shown=page.shown, key=page.key)
+        return False
+
+    with open_store(tmp_path / "judgments.db") as store:
+        plan = plan_from_form(VALUES | {"exclude": "1"}, files)
+        store.write(lambda c: create_campaign(c, plan, 1.0))
+        labels = {one.id: one.label for one in store.read(lambda c: documents_of(c, 1))}
+        service = seeded(store, Clock(step=5.0))
+        excluded = [name for name in people if asyncio.run(judge_all(service, name))]
+    assert excluded == ["dan", "eve"]
