@@ -88,7 +88,7 @@ def test_other_distributions_are_imported_only_for_names_that_qrowd_lacks(folder
 
 def test_an_unknown_name_may_be_near_to_an_added_one(folder):
     install(folder, ENTRY_POINTS)
-    with pytest.raises(MeasureError, match="did you mean 'HighestGrade'"):
+    with pytest.raises(MeasureError, match="did you mean 'HighestGrade@5'"):
         qrowd.measure("HighestGrad@5")
 
 

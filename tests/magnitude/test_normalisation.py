@@ -191,7 +191,8 @@ def test_people_agree_more_on_a_document_after_normalising(crowd):
 
 
 def test_all_but_the_values_and_scales_stays_and_the_input_is_untouched(crowd):
-    before = {name: getattr(crowd, name).copy() for name in ("topic", "document", "assessor", "value", *crowd.OPTIONAL)}
+    recorded = [name for name in crowd.OPTIONAL if getattr(crowd, name) is not None]
+    before = {name: getattr(crowd, name).copy() for name in ("topic", "document", "assessor", "value", *recorded)}
     after = normalise(crowd)
     assert after.value is not crowd.value
     for name, column in before.items():
