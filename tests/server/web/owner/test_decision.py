@@ -2,15 +2,12 @@
 
 import asyncio
 import html
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Thread
 
 import pytest
 
+from command_line import qrowd
 from judging import Clock
 from qrowd_server.campaigns.plan.folder import read_folder
 from qrowd_server.campaigns.running.creation import create_campaign
@@ -22,6 +19,8 @@ from stores import empty_file
 from webserver import Browser, Place, serving, streaming
 
 PAGE = "/owner/c/pilot"
+
+__all__ = ["qrowd"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +38,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield place
 
 
-def said(folder: Path, command: str) -> str:
-    """The first line that a command prints of the campaign."""
-    line = [sys.executable, "-m", "qrowd", command, "--campaign", "pilot"]
-    return subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True, env=dict(os.environ)).stdout
-
-
 def decided(owner: Browser, path: str) -> str:
     """The page once the systems are compared."""
     for _ in range(60):
@@ -55,7 +48,12 @@ def decided(owner: Browser, path: str) -> str:
     raise AssertionError("the systems are not compared after a minute")
 
 
-def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place) -> None:
+def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place, qrowd) -> None:
+    def said(command: str) -> list[str]:
+        outcome = qrowd(command, "--campaign", "pilot", "--database", made.store.url.database)
+        assert outcome.status == 0, outcome.err
+        return outcome.out.splitlines()
+
     assert "Which system is better?" not in made.owner().get(PAGE).text, "nobody has judged"
     filling = Thread(target=lambda: asyncio.run(judge(made.store)))
     filling.start()
@@ -64,8 +62,7 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     page = decided(made.owner(), f"{PAGE}/live")
     assert page.count("Which system is better?") == 1
     words = html.unescape(text_of(decided(made.owner(), PAGE)))
-    folder = Path(str(made.store.url.database)).parent
-    compared = said(folder, "compare").splitlines()
+    compared = said("compare")
     assert compared[0] in words
     conditions = compared[compared.index(next(line for line in compared if line.startswith("test of all pairs"))) :]
     left_out = ("agreement of rankings: ", "AP correlation: ", "AP-b: ", "same sign: ")
@@ -73,9 +70,9 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert [line for line in conditions if line not in words] == [
         line for line in conditions if line.startswith(left_out)
     ]
-    disputed = said(folder, "disagreements").splitlines()
+    disputed = said("disagreements")
     assert disputed[0] in words
-    reported = said(folder, "report").splitlines()[0]
+    reported = said("report")[0]
     answer = reported.partition(" It would take ")[0]
     assert answer != reported
     assert answer in words

@@ -181,7 +181,7 @@ class Statement(Result):
     def _difference(self) -> str:
         low, high = float(self.low[0]), float(self.high[0])
         if not (isfinite(low) and isfinite(high)):
-            return f"expected to be {self.estimate[0]:+.3f}, without an interval yet,"
+            return f"expected to be {self.estimate[0]:+.3f}, with no interval until a batch that was drawn is judged,"
         return f"{self.estimate[0]:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
