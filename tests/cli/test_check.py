@@ -471,3 +471,14 @@ def test_judgments_with_texts_and_unusual_names_are_no_texts(qrowd, tmp_path):
 def test_preferences_with_texts_are_no_texts(asked, tmp_path):
     (tmp_path / "pairs.csv").write_text("topic,winner,loser,text\nq1,d1,d2,some words\nq1,d2,d3,more words\n")
     assert asked("pairs.csv")[1] == ["prefer agree", "prefer bradley-terry"]
+
+
+def test_qrels_of_several_assessors_are_not_taken_for_repeats_without_a_word(qrowd, tmp_path):
+    rows = [f"t {who} d{i} {i % 2}\n" for who in ("ann", "bob") for i in range(4)]
+    (tmp_path / "both.qrels").write_text("".join(rows))
+    out = qrowd("check", "both.qrels").out
+    assert "repeats: 4 judgments repeat an earlier one\n" in out
+    assert "assessors: where column 2 says who judged, add --assessor column\n" in out
+    out = qrowd("check", "both.qrels", "--assessor", "column").out
+    assert "2 assessors" in out
+    assert "repeats" not in out

@@ -144,6 +144,8 @@ class Inspection:
                 remarks.append(f"negative: {mean} pooled but not judged, unless recoded")
             if repeats := self.judgments.n_repeats():
                 remarks.append(f"repeats: {count(repeats, 'judgment repeats', 'judgments repeat')} an earlier one")
+                if self.settings.assessor == "file" and any("TREC" in file.how for file in self.of("judgments")):
+                    remarks.append("assessors: where column 2 says who judged, add --assessor column")
         return remarks
 
 
