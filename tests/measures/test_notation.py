@@ -152,6 +152,8 @@ def test_every_measure_takes_a_cut_off_exactly_where_it_says_so(definition):
         ("nDGC@10", "measure 'nDGC@10' is unknown; did you mean 'nDCG@10'?"),
         ("avg_prec", "measure 'avg_prec' is unknown"),
         ("recip_rnk", "did you mean 'recip_rank'?"),
+        ("NDGC@10", "did you mean 'nDCG@10'?"),
+        ("foo@1000", "measure 'foo@1000' is unknown; there are "),
         ("", "not of the form Name(parameter=value)@k"),
         ("AP(rel=2", "not of the form"),
         ("nDCG@0", "measure 'nDCG@0': the cut-off must be a whole number from 1, not '0'"),

@@ -216,13 +216,17 @@ def described(value: object) -> str:
     return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
 
 
-def closest(word: str, labels: Sequence[str], noun: str) -> str:
-    """The end of an error message: the most similar label, or what there is to choose from."""
+def closest(word: str, labels: Sequence[str], noun: str, end: str = "") -> str:
+    """The end of an error message: the most similar label, in any case, or what there is to choose from.
+
+    end : what follows the label where it is proposed.
+    """
     from difflib import get_close_matches
 
-    near = get_close_matches(word, labels, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    lowered = {label.lower(): label for label in labels}
+    for near in get_close_matches(word.lower(), lowered, n=1, cutoff=0.6):
+        meant = lowered[near] + end
+        return f"did you mean {meant!r}?"
     examples = ", ".join(labels[:5])
     return f"there {'is' if len(labels) == 1 else 'are'} {plural(len(labels), noun)}" + (
         f": {examples}{', ...' if len(labels) > 5 else ''}" if labels else ""

@@ -185,9 +185,8 @@ def _find(
         definitions = (*definitions, *others)
         definition, cutoff = _named(name, cutoff, definitions)
     if definition is None:
-        end = "" if cutoff is None else f"@{cutoff}"
-        names = [f"{name_or_alias}{end}" for d in definitions for name_or_alias in (d.name, *d.aliases)]
-        hint = closest(f"{name}{end}", names, "measure")
+        names = [name_or_alias for d in definitions for name_or_alias in (*d.aliases, d.name)]
+        hint = closest(name, names, "measure", "" if cutoff is None else f"@{cutoff}")
         where_to_look = " (`qrowd measures` lists all)" if written.startswith("measure ") else ""
         raise MeasureError(f"{written} is unknown; {hint}{where_to_look}")
     if cutoff is not None and not _CUT.fullmatch(cutoff := cutoff.strip()):

@@ -24,7 +24,7 @@ from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import is_residual, scoring_notes
-from qrowd.reports.phrases import count, listed, mean_of, number
+from qrowd.reports.phrases import count, listed, mean_of, number, sentence_case
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
 from qrowd.threads import Progress
@@ -329,5 +329,5 @@ def _caption(scores: Scores, per_assessor: bool, n_shown: int) -> str:
     which = systems if n_shown == len(scores.systems) else f"{n_shown} of {systems}"
     about = f"{count(len(scores.topics), 'topic')}, {count(len(scores.assessors), 'assessor')}"
     by = "by assessor" if per_assessor else "by the panel" if len(scores.assessors) > 1 else ""
-    means = f"Mean {listed(scores.measures, 8)} of {which} {by}".replace("Mean Mean", "Mean")
-    return means.strip() + f" ({about})"
+    means = sentence_case(mean_of(listed(scores.measures, 8)))
+    return f"{means} of {which} {by}".strip() + f" ({about})"

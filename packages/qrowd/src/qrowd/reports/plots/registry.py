@@ -27,7 +27,7 @@ from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note
-from qrowd.reports.phrases import count, listed, percent
+from qrowd.reports.phrases import count, listed, mean_of, percent, sentence_case
 from qrowd.reports.plots import assessor_plots as assessor_plots
 from qrowd.reports.plots import critical_difference
 from qrowd.reports.plots import system_plots as systems
@@ -158,7 +158,7 @@ def _systems(data: PlotData) -> Figure:
     top = data.options.top
     n = min(top or len(intervals.systems), len(intervals.systems))
     first = intervals.systems[0]
-    means = f"Mean {data.measure}".replace("Mean Mean", "Mean")
+    means = sentence_case(mean_of(data.measure))
     return data.figure(
         f"{means} of {n} systems, {first} first, with {percent(intervals.confidence)} intervals over "
         f"topics alone (thick) and over topics and assessors (thin; {intervals.method}). Effects of a topic or an "
