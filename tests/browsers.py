@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -121,7 +123,8 @@ LOOKS = (("light", 1280, RULES), ("dark", 1280, COLOURS), ("light", 320, COLOURS
 class Look:
     """axe on pages, light and dark: on each that has enough kinds of elements that no page before it had.
 
-    every : on all pages, and in a narrow window as well. enough : so many.
+    every : on all pages, and in a narrow window as well. enough : so many. With the environment variable
+    QROWD_SCREENSHOTS=FOLDER there is a picture of each page, wide and on a phone, light and dark.
     """
 
     every: bool
@@ -138,5 +141,16 @@ class Look:
             if self.every or (len(new) >= self.enough and width > 1000):
                 assert axe_faults(tab, options) == [], (name, scheme, width)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+        if folder := os.environ.get("QROWD_SCREENSHOTS"):
+            self.picture(tab, Path(folder), name)
         tab.set_viewport_size({"width": 1280, "height": 900})
         self.seen |= kinds
+
+    def picture(self, tab: Page, folder: Path, name: str) -> None:
+        """The whole page, as it looks in four windows."""
+        for scheme in ("light", "dark"):
+            for width in (1280, 390):
+                tab.set_viewport_size({"width": width, "height": 844})
+                tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                place = re.sub(r"\W+", "-", name).strip("-")
+                tab.screenshot(path=folder / f"{place}-{width}-{scheme}.png", full_page=True)

@@ -1,0 +1,403 @@
+"""A project lead's way through the browser alone: from an empty server to the decision, with five people, two careless.
+
+The lead logs in by the printed link, makes a campaign from two runs, invites five people, watches them, settles what
+they disagree about, reads which system is better, and takes the files. ann judges on a phone by keys until her first
+set ends, dan presses the same key until the entry test excludes him; what ann does afterwards, and what bob, cleo and
+eve (who guesses) do, are the forms that a browser would send. Everybody's clicks are compared with the files.
+
+QROWD_SCREENSHOTS=FOLDER keeps a picture of each page: wide and narrow, light and dark.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from threading import Thread
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, Response, expect
+
+from browsers import Look
+from qrowd_server.store.materials import find_campaign
+from qrowd_server.store.state_rows import assessors_of
+from qrowd_server.web.owner.sign_in import owner_link
+from server.soak.client import Assessor, Form, Log, Screen
+from server.web.journeys import after, press
+from stores import empty_file
+from webserver import Place, listening, serving
+
+MOST_PAGES = 12  # of an owner
+PEOPLE = ("ann", "bob", "cleo", "dan", "eve")
+CARELESS = ("dan", "eve")
+TITLE = "Which search helps?"
+NAME = "which-search-helps"
+SUBJECTS = ("ducks", "geese", "swans", "herons", "storks", "cranes")
+REASON = "It answers the question."  # of the owner
+HARD = ' ÄÖÜ 猫 <b>not bold</b> "quoted", too'  # a reason; with a blank in front
+
+
+class Clock:
+    """The time of day, and what people spend reading, which passes at once."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.spent
+
+
+# ---- what is judged
+
+
+@dataclass(frozen=True)
+class Material:
+    """Topics with documents whose grades are known. pool, gold : {(topic, document): grade}."""
+
+    n_topics: int
+    n_documents: int
+    n_gold: int
+
+    @property
+    def topics(self) -> dict[str, str]:
+        return {f"q{t}": SUBJECTS[t] for t in range(self.n_topics)}
+
+    @property
+    def pool(self) -> dict[tuple[str, str], int]:
+        return {(f"q{t}", f"q{t}-d{d}"): (d * 7 + t) % 4 for t in range(self.n_topics) for d in range(self.n_documents)}
+
+    @property
+    def gold(self) -> dict[tuple[str, str], int]:
+        return {(f"q{t}", f"q{t}-g{d}"): (d + t) % 4 for t in range(self.n_topics) for d in range(self.n_gold)}
+
+    def files(self) -> dict[str, dict[str, str]]:
+        """The files of the form: {field: {name: content}}. The first system puts the best first, the other shuffles."""
+        texts = [f"{label},Page {label},A page about {self.topics[topic]}." for topic, label in self.pool | self.gold]
+        gold = [f"{topic},{label},{grade}" for (topic, label), grade in self.gold.items()]
+        runs: dict[str, list[str]] = {"careful.run": [], "hasty.run": []}
+        for topic in self.topics:
+            labels = [label for of, label in self.pool if of == topic]
+            best = sorted(labels, key=lambda label, topic=topic: -self.pool[topic, label])  # type: ignore[misc]
+            Random(topic).shuffle(labels)
+            for name, ranking in zip(runs, (best, labels), strict=True):
+                runs[name] += [f"{topic} Q0 {label} {rank} {-rank} x" for rank, label in enumerate(ranking, start=1)]
+        return {
+            "topics-file": {"queries.tsv": _lines(f"{label}\t{title}" for label, title in self.topics.items())},
+            "documents": {"texts.csv": _lines(["docid,title,text", *texts])},
+            "runs": {name: _lines(lines) for name, lines in runs.items()},
+            "gold": {"clear.csv": _lines(["topic,document,grade", *gold])},
+        }
+
+    def grade(self, title: str) -> int:
+        """The grade of the document of this title."""
+        return next(grade for (_, label), grade in (self.pool | self.gold).items() if title == f"Page {label}")
+
+
+def _lines(lines: Iterator[str] | Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+# ---- people who judge
+
+
+@dataclass(frozen=True)
+class Click:
+    """An answer as it was sent. before, after : the time at the client."""
+
+    who: str
+    document: str
+    value: str
+    reason: str
+    before: float
+    after: float
+
+
+@dataclass
+class People:
+    """Five assessors. clicks : of all of them, in order."""
+
+    made: Place
+    material: Material
+    links: dict[str, str]
+    clicks: list[Click] = field(default_factory=list)
+    rng: Random = field(default_factory=lambda: Random(3))
+
+    def grade(self, who: str, title: str) -> int:
+        """What they think of a document: right, but for one in ten; always the same; anything."""
+        true = self.material.grade(title)
+        if who == "dan":
+            return 2
+        if who == "eve":
+            return self.rng.randrange(4)
+        return true if self.rng.random() < 0.9 else max(0, true - 1)
+
+    def reason(self, who: str) -> str:
+        return {"bob": HARD, "cleo": f"because of {self.rng.random():.3f}"}.get(who, "")
+
+    def keep(self, who: str, document: str, value: str, reason: str, before: float) -> None:
+        self.clicks.append(Click(who, document.removeprefix("Page "), value, reason, before, self.made.clock()))
+
+    def read(self) -> float:
+        """Somebody reads for some seconds; the time afterwards."""
+        self.made.clock.spent += self.rng.uniform(2, 8)
+        now: float = self.made.clock()
+        return now
+
+    def judge_by_keys(self, who: str, tab: Page) -> None:
+        """From the invitation until the first set ends or they are excluded. ann's first answer is a slip."""
+        tab.goto(self.links[who])
+        after(tab, tab.get_by_role("button", name="Begin").click)
+        after(tab, tab.get_by_role("button", name="I agree, let us begin").click)
+        while (view := tab.locator("main").get_attribute("data-view")) == "document":
+            title = tab.locator("#start").inner_text()
+            if len(self.clicks) == 1 and tab.locator("#move [data-keys=b], [form=move][data-keys=b]").count():
+                press(tab, "b")
+                continue
+            grade, before = self.grade(who, title), self.read()
+            grade = grade if self.clicks else 3 - grade
+            tab.keyboard.press(str(grade))
+            press(tab, "Enter")
+            self.keep(who, title, str(grade), "", before)
+        if view == "rating":
+            for label in ("confidence-4", "understanding-5"):
+                tab.locator(f"label[for={label}]").click()
+            after(tab, tab.get_by_role("button", name="Finish").click)
+
+    def judge_all(self, cookies: dict[str, str]) -> None:
+        """Everybody in turn, form by form, until nobody can do anything. cookies : of those who came by a browser."""
+        working = Thread(target=lambda: asyncio.run(self._judge_all(cookies)))
+        working.start()
+        working.join()
+
+    async def _judge_all(self, cookies: dict[str, str]) -> None:
+        parts = urlsplit(self.made.base)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        address = (parts.hostname, parts.port)
+        clients: dict[str, Assessor] = {}
+        for who, link in self.links.items():
+            clients[who] = Assessor(NAME, [address], lambda screen, who=who: self.form(who, screen), Log())  # type: ignore[misc]
+            clients[who].cookie = cookies.get(who, "")
+            if not clients[who].cookie:
+                await clients[who].join(urlsplit(link).path.rpartition("/")[2])
+        while any([await self.step(who, client) for who, client in clients.items()]):
+            pass
+        for client in clients.values():
+            client.close()
+            assert (client.log.failed, client.log.refused, client.log.broken) == ([], {}, 0)
+
+    def form(self, who: str, screen: Screen) -> Form:
+        reason = self.reason(who)
+        if who == "cleo" and 'value="cannot_tell"' in screen.text and self.rng.random() < 0.05:
+            return {"do": "cannot_tell", "reason": "It has no date."}
+        return {"do": "judge", "text": str(self.grade(who, screen.titles[0])), "reason": reason, "active": "1.5"}
+
+    async def step(self, who: str, client: Assessor) -> bool:
+        """One form of one of them; whether there was anything to do."""
+        screen, before = client.screen or await client.look(), self.read()
+        if not await client.step():
+            client.screen = None  # look again later: somebody's unit may come back
+            return False
+        form = list(client.log.acknowledged.values())[-1]
+        if form["do"] in ("judge", "cannot_tell"):
+            self.keep(who, screen.titles[0], form.get("text", ""), form["reason"], before)
+        return True
+
+
+# ---- the owner
+
+
+@dataclass
+class Lead:
+    """The owner's browser, and the addresses of the pages that it showed."""
+
+    tab: Page
+    made: Place
+    look: Look
+    pages: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.tab.on("response", self._note)
+
+    def _note(self, response: Response) -> None:
+        if response.request.is_navigation_request() and response.status == 200 and "/export/" not in response.url:
+            self.pages.append(response.url.removeprefix(self.made.base))
+
+    def see(self, name: str) -> None:
+        """The page has no fault."""
+        self.look(self.tab, name)
+
+    def press(self, name: str) -> None:
+        self.tab.get_by_role("button", name=name, exact=True).last.click()
+        self.tab.wait_for_load_state()
+
+    def follow(self, name: str | re.Pattern[str]) -> None:
+        self.tab.get_by_role("link", name=name, exact=isinstance(name, str)).first.click()
+        self.tab.wait_for_load_state()
+
+    def take(self, selector: str) -> tuple[str, str]:
+        """The name and content of a file that a link or button sends."""
+        with self.tab.expect_download() as waiting:
+            self.tab.locator(selector).first.click()
+        return waiting.value.suggested_filename, waiting.value.path().read_text(encoding="utf-8")
+
+    # what the owner does, and where
+
+    def log_in(self) -> None:
+        self.tab.goto(self.made.store.write(lambda c: owner_link(c, self.made.base, self.made.clock())))
+        self.see("the printed link")
+        self.press("Log in")
+        self.see("no campaign")
+
+    def make_campaign(self, material: Material) -> None:
+        self.follow("New campaign")
+        self.tab.get_by_label("Title", exact=True).fill(TITLE)
+        for name, files in material.files().items():
+            content = [{"name": n, "mimeType": "text/plain", "buffer": text.encode()} for n, text in files.items()]
+            self.tab.locator(f"#{name}").set_input_files(content)  # type: ignore[arg-type]
+        self.see("a new campaign")
+        self.press("Create")
+        expect(self.tab.get_by_role("status").first).to_contain_text("The campaign is created")
+        self.see("created")
+
+    def invite(self) -> dict[str, str]:
+        self.follow("Invitations")
+        self.tab.get_by_label("Names, one a line").fill("\n".join(PEOPLE))
+        self.press("Make links")
+        links = self.tab.get_by_label("Names and links").input_value()
+        self.see("links")
+        return dict(line.split("\t") for line in links.splitlines())
+
+    def watch(self) -> None:
+        """Somebody has finished a set, and somebody was excluded: why."""
+        self.follow("Overview")
+        expect(self.tab.locator("#live-part")).to_contain_text("excluded 1")
+        self.see("watching")
+        self.follow("Assessors")
+        self.see("people")
+        self.follow("dan")
+        expect(self.tab.locator("main")).to_contain_text("Excluded: entry test")
+        self.see("dan's page")
+
+    def decision(self) -> tuple[str, list[str]]:
+        """Which system is better, and under which conditions."""
+        self.follow("Overview")
+        words = self.tab.locator("[data-figure=decision]")
+        for _ in range(60):
+            if words.count() and "are being compared" not in words.inner_text():
+                return words.inner_text(), self.tab.locator("section:has([data-figure=decision]) li").all_inner_texts()
+            self.tab.wait_for_timeout(200)
+            self.tab.reload()
+        raise AssertionError("the systems are not compared")
+
+    def settle(self) -> str:
+        """Give the final answer for the document that matters most; its label."""
+        document = self.tab.get_by_role("link", name=re.compile("^Document .* of topic")).first
+        label = document.inner_text().split()[1]
+        document.click()
+        self.tab.get_by_role("radio").nth(3).check()
+        self.tab.get_by_label("Why", exact=True).fill(REASON)
+        self.press("Save the final answer")
+        expect(self.tab.get_by_text("by Owner, by link")).to_be_visible()
+        self.see("settled")
+        return label
+
+    def download(self) -> dict[str, str]:
+        self.follow("Export")
+        self.see("files")
+        return dict(
+            self.take(f"a[href$='/export/{file}']")
+            for file in ("judgments/csv", "judgments/csv?everything=1", "judgments/qrels", "archive/jsonl")
+        )
+
+
+# ---- what must be true
+
+
+def same_as_clicks(clicks: list[Click], table: str, names: dict[str, str]) -> None:
+    """The table has every answer of the clicks: value, reason, order, and a time within the client's."""
+    rows: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in csv.DictReader(table.splitlines()):
+        if row["origin"] != "final":
+            rows[names[row["assessor"]]].append(row)
+    for who in PEOPLE:
+        last = {one.document: one for one in clicks if one.who == who and one.value}  # the last word on each
+        answered = sorted(rows[who], key=lambda row: float(row["time"]))
+        assert [row["document"] for row in answered] == sorted(last, key=lambda label: last[label].after), who
+        for row in answered:
+            click = last[row["document"]]
+            assert (row["raw"], float(row["value"])) == (click.value, float(click.value))
+            assert row["comment"] == click.reason
+            assert click.before <= float(row["time"]) <= click.after, (click, row)
+        for unit in {row["assignment"] for row in answered}:
+            order = [int(row["order"]) for row in answered if row["assignment"] == unit]
+            assert order == sorted(order)
+
+
+def same_as_events(clicks: list[Click], archive: str) -> None:
+    """The archive has an event for each click, also where an answer was changed or nobody could tell."""
+    found: Counter[tuple[str, str]] = Counter()
+    for line in archive.splitlines():
+        one = json.loads(line)
+        if one.get("kind") in ("judged", "cannot_tell"):
+            found[one["kind"], str(one["data"].get("text", ""))] += 1
+    expected = Counter(("judged" if one.value else "cannot_tell", one.value) for one in clicks)
+    assert found == expected
+
+
+def same_as_decided(files: dict[str, str], document: str) -> None:
+    """The owner's answer stands in place of those of assessors, in each file of judgments."""
+    rows = [row for row in csv.DictReader(files[f"{NAME}-judgments.csv"].splitlines()) if row["document"] == document]
+    assert {(row["value"], row["origin"], row["comment"]) for row in rows} == {("3.0", "final", REASON)}
+    lines = [line.split() for line in files[f"{NAME}-judgments.qrels"].splitlines()]
+    assert {line[3] for line in lines if line[2] == document} == {"3"}
+
+
+@contextmanager
+def empty_server(folder: Path) -> Iterator[Place]:
+    clock = Clock()
+    with listening(lambda base: serving(folder, empty_file(), clock, base_url=base)) as place:
+        yield place
+
+
+def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_path: Path, look: Look) -> None:
+    material = Material(6, 12, 10) if look.every else Material(3, 4, 10)
+    with empty_server(tmp_path) as made:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        lead = Lead(context.new_page(), made, look)
+        lead.log_in()
+        lead.make_campaign(material)
+        people = People(made, material, lead.invite())
+        cookies = {}
+        for who, width, scheme in (("ann", 390, "dark"), ("dan", 1280, "light")):
+            own = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)  # type: ignore[arg-type]
+            people.judge_by_keys(who, own.new_page())
+            cookies[who] = next(f"qrowd={one['value']}" for one in own.cookies() if one["name"] == "qrowd")
+            own.close()
+        lead.watch()
+        people.judge_all(cookies)
+        lead.decision()
+        document = lead.settle()
+        made.clock.spent += 61  # a decision is kept for a minute
+        sentence, conditions = lead.decision()
+        lead.see("the decision")
+        files = lead.download()
+        context.close()
+        number = made.store.read(lambda c: find_campaign(c, NAME).id)  # type: ignore[union-attr]
+        rows = made.store.read(lambda c: assessors_of(c, number))
+    assert {one.name for one in rows if one.excluded is not None} == set(CARELESS)
+    names = {one.label: one.name for one in rows}
+    same_as_clicks(people.clicks, files[f"{NAME}-judgments-all.csv"], names)
+    same_as_events(people.clicks, files[f"{NAME}.archive"])
+    same_as_decided(files, document)
+    assert "careful has the highest mean" in sentence
+    assert any("topics" in text for text in conditions)
+    assert len(set(lead.pages)) <= MOST_PAGES, lead.pages
