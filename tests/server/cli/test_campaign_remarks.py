@@ -48,12 +48,11 @@ def everybody(made: Estate, n: int) -> None:
 
 
 def on_pages(made: Estate) -> dict[str, str]:
-    """{person: remark} of the page on agreement; a person's page says the same."""
+    """{person: remark} of the page of all; a person's page says the same."""
     made.clock.now += 60  # what pages show is a few seconds old at most
     owner = made.owner()
-    found = re.findall(
-        r'<li><a href="([^"]+)" dir="auto">([^<]+)</a>: ([^<]+)</li>', owner.get(f"{BASE}/agreement").text
-    )
+    row = r'<a href="([^"]+)" dir="auto">([^<]+)</a><br><span class="flag">([^<]+)</span>'
+    found = re.findall(row, owner.get(f"{BASE}/assessors").text)
     for address, _, remark in found:
         assert f"Stands out: {remark}." in owner.get(address).text
     return {name: unescape(remark) for _, name, remark in found}

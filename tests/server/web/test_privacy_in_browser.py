@@ -37,13 +37,14 @@ def test_an_assessor_deletes_what_is_kept_and_an_owner_finds_a_pseudonym(
     owner = browser.new_context().new_page()
     owner.set_default_timeout(8000)
     log_in(made, owner)
-    for path in (f"/owner/c/small/assessors/{row.id:x}", "/owner/c/small/export", "/owner/c/small/log"):
+    for path in (f"/owner/c/small/assessors/{row.id:x}", "/owner/c/small/results", "/owner/c/small/log"):
         assert (answer := owner.goto(made.address + path)) is not None
         assert answer.status == 200, path
         assert "Zoltan" not in owner.content(), path
         look(owner, path)
     with owner.expect_download() as download:
-        owner.goto(f"{made.address}/owner/c/small/export")
+        owner.goto(f"{made.address}/owner/c/small/results")
+        owner.get_by_text("Other files", exact=True).click()
         owner.get_by_role("button", name="Export with names").click()
     assert "-names" in download.value.suggested_filename
     owner.goto(f"{made.address}/owner/c/small/log")

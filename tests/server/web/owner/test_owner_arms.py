@@ -44,7 +44,7 @@ def asked(made: Estate, path: str) -> Answer:
 
 def test_every_page_names_the_arms_and_what_they_collect(made: Estate) -> None:
     owner = made.owner()
-    for page in ("", "/assessors", "/agreement", "/export", "/settings", "/invitations"):
+    for page in ("", "/assessors", "/results", "/settings", "/invitations"):
         text = owner.get(BASE + page).text
         assert "absolute (grades), preference (preferences), degrees (preferences)" in text, page
     assert "absolute (grades), preference (preferences), degrees (preferences)" in owner.get("/owner").text
@@ -59,7 +59,7 @@ def test_progress_has_a_row_for_each_topic_in_each_arm(made: Estate) -> None:
 def test_assessors_and_their_agreement_are_shown_arm_by_arm(made: Estate) -> None:
     owner = made.owner()
     number = made.assessor("person-0", "study").rpartition("/")[2]
-    for page in ("/assessors", "/agreement", f"/assessors/{number}"):
+    for page in ("/assessors", "/results", f"/assessors/{number}"):
         for arm, nouns in ARMS.items():
             text = owner.get(f"{BASE}{page}?arm={arm}").text
             assert f'?arm={arm}" aria-current="page">{arm} ({nouns})' in text
@@ -85,9 +85,10 @@ def test_files_are_of_all_arms_or_of_one(made: Estate) -> None:
             {"degrees"} if query else {"preference", "degrees"}
         )
     assert owner.get(f"{BASE}/export/judgments/jsonl?arm=degrees").status == 404
-    listed = owner.get(f"{BASE}/export?arm=preference").text
+    listed = owner.get(f"{BASE}/results?arm=preference").text
     assert "export/preferences/csv?arm=preference" in listed
-    assert "export/archive" not in listed
+    assert "export/judgments/qrels" not in listed
+    assert "export/judgments/qrels?arm=absolute" in owner.get(f"{BASE}/results").text
 
 
 def test_programs_are_told_the_arms_and_refused_others(made: Estate) -> None:

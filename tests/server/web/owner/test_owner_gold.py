@@ -40,7 +40,7 @@ def test_pages_show_accuracy_with_its_interval_and_the_bonus_by_its_rule(made: E
     assert " % to " in text, "the interval"
     payment = owner.get(f"{BASE}/export/payment/csv").text
     assert payment.count(",1.5,") == 2
-    exports = owner.get(f"{BASE}/export").text
+    exports = owner.get(f"{BASE}/results").text
     assert "gold" in exports
     assert "payment" in exports
 

@@ -28,10 +28,10 @@ def begin_session(made: Estate, tab: Page) -> None:
 
 def paths(made: Estate) -> list[str]:
     """Every kind of page that an owner sees."""
-    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/agreement", "/settings")]
-    other = [f"/owner/c/small{path}" for path in ("", "/panel", "/invitations", "/export", "/delete")]
+    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/results", "/settings")]
+    other = [f"/owner/c/small{path}" for path in ("", "/panel", "/invitations", "/results", "/delete")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
-    return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/agreement"]
+    return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/results"]
 
 
 def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser: Browser, made: Estate, look: Look) -> None:
@@ -82,9 +82,9 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     made.clock.now += 10
     expect(tab.locator("[data-figure=answers]")).to_have_text("1")  # by itself, without being reloaded
     expect(tab.locator("#live-part")).to_contain_text("1 assessor")
-    tab.get_by_role("link", name="Export").click()
+    tab.get_by_role("link", name="Results").click()
     with tab.expect_download() as waiting:
-        tab.locator("a[href$='/export/judgments/csv']").click()
+        tab.get_by_role("link", name="Table", exact=True).click()
     assert waiting.value.suggested_filename == "zipped-judgments.csv"
     lines = waiting.value.path().read_text().splitlines()
     assert len(lines) == 2

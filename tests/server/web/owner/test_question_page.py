@@ -66,7 +66,7 @@ def test_a_decided_campaign_can_be_resumed_on_the_page(made: Place) -> None:
 
 def test_the_design_is_downloaded_as_qrowd_next_reads_it(made: Place, tmp_path: Path) -> None:
     owner = made.owner()
-    assert "/owner/c/live/export/design/json" in owner.get("/owner/c/live/export").text
+    assert "/owner/c/live/export/design/json" in owner.get("/owner/c/live/results").text
     file = owner.get("/owner/c/live/export/design/json")
     assert file.status == 200
     (tmp_path / "next.json").write_bytes(file.body)

@@ -47,8 +47,8 @@ def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, tmp_path: Pa
     with served(tmp_path, demo=True) as made:
         begin_session(made, tab)
         paths = [
-            *(f"{magnitudes}/review{query}" for query in ("", "?open=1")),
-            f"{pairs}/review",
+            *(f"{magnitudes}/results{query}" for query in ("", "?all=1")),
+            f"{pairs}/results",
             item_of(made, "demo-magnitude"),
             f"{magnitudes}/questions",
         ]
@@ -88,7 +88,7 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     look(ann, "replied")
     ann.get_by_role("button", name="I have read the reply").click()
     expect(ann.get_by_text("Yes, they do.")).to_have_count(0)
-    owner.goto(f"{made.address}/owner/c/asking/review")
+    owner.goto(f"{made.address}/owner/c/asking/results?all=1")
     owner.get_by_role("rowheader").get_by_role("link").first.click()
     owner.get_by_label("Why ann should look at 1 once more").fill("The last line names rolls.")
     owner.get_by_role("button", name="Open the answer again").click()

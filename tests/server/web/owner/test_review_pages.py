@@ -18,7 +18,7 @@ from qrowd_server.store.materials import find_campaign
 from server.web.owner.estate import HOSTILE, PASSWORD, Estate, estate, text_of
 from webserver import Answer, Browser
 
-REVIEW = "/owner/c/small/review"
+REVIEW, RESULTS = "/owner/c/small/review", "/owner/c/small/results"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def item(browser: Browser, topic: str, document: str) -> Answer:
 
 
 def send(browser: Browser, path: str, **fields: str) -> Answer:
-    return browser.post(path, {"csrf": browser.get(REVIEW).field("csrf"), **fields})
+    return browser.post(path, {"csrf": browser.get(RESULTS).field("csrf"), **fields})
 
 
 def number(made: Estate) -> int:
@@ -61,13 +61,14 @@ def number(made: Estate) -> int:
 
 def test_the_list_has_every_judged_document_and_filters_narrow_it(made: Estate) -> None:
     rita = reviewer(made)
-    page = rita.get(REVIEW)
-    assert "12 documents" in page.text
+    page = rita.get(RESULTS)
+    assert "of 12 judged documents" in page.text
     assert HOSTILE not in page.text
     assert html.escape(HOSTILE) in page.text or HOSTILE in html.unescape(page.text)
-    assert "6 documents" in rita.get(f"{REVIEW}?topic=t1").text
-    assert "none of this name" in rita.get(f"{REVIEW}?topic=t9").text
-    assert rita.get(f"{REVIEW}?page=99999999999&open=1").status == 200
+    assert "of 6 judged documents of topic t1" in rita.get(f"{RESULTS}?topic=t1").text
+    assert "12 judged documents." in rita.get(f"{RESULTS}?all=1").text
+    assert "of 12 judged documents" in rita.get(f"{RESULTS}?topic=t9").text, "there is no such topic"
+    assert rita.get(f"{RESULTS}?page=99999999999&all=1").status == 200
 
 
 def test_one_document_shows_everybodys_answer_with_the_text_and_whether_it_counts(made: Estate) -> None:
@@ -95,11 +96,13 @@ def test_a_final_answer_is_given_by_an_account_and_can_be_taken_back(made: Estat
     page = rita.get(answer.header("location") or "")
     assert "by rita" in text_of(page.text)
     assert "<b>about</b>" not in page.text
-    assert "1 final answer" in text_of(rita.get(REVIEW).text)
-    assert "11 documents" in text_of(rita.get(f"{REVIEW}?open=1").text)
+    results = text_of(rita.get(RESULTS).text)
+    assert "There is 1 final answer." in results
+    assert "of 11 judged documents" in results
+    assert "12 judged documents." in text_of(rita.get(f"{RESULTS}?all=1").text)
     exported = rita.get("/owner/c/small/export/judgments/csv").text
     assert [",final" in line for line in exported.splitlines() if "It is <b>about</b> ducks." in line] == [True, True]
-    assert "1 final answer of owners" in text_of(rita.get("/owner/c/small/export").text)
+    assert "1 final answer of owners" in results
     refused = send(rita, f"{REVIEW}/item", do="adjudicate", text="2", reason="", **fields)
     assert refused.status == 422
     assert "reason: say why" in refused.text

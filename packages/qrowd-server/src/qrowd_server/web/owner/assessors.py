@@ -3,7 +3,6 @@
 GET  /owner/c/{campaign}/assessors             a table
 GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, delete
 GET  /owner/c/{campaign}/assessors/{number}/data   all that is held about one, as JSON
-GET  /owner/c/{campaign}/agreement             their agreement
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from qrowd_server.store.persons import events_of_assessor
 from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, find_assessor
 from qrowd_server.web.forms import Form
-from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page
+from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
 FRESH = 15.0  # seconds that quality is shown without being worked out again
@@ -49,13 +48,6 @@ async def quality_of(context: OwnerContext) -> Quality:
 async def assessors(context: OwnerContext) -> Response:
     """The table of all assessors, in the order in which they came."""
     return context.render("assessors", q=await quality_of(context))
-
-
-async def agreement(context: OwnerContext) -> Response:
-    """The agreement of assessors, overall and by topic, and those who stand out."""
-    q, campaign_id = await quality_of(context), context.campaign.id
-    rows = await context.read(materials.topics_of, campaign_id)
-    return context.render("agreement", q=q, titles={row.label: row.title for row in rows})
 
 
 # ---- one assessor
@@ -162,5 +154,4 @@ ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/assessors/{number}", assessor, needs=OWNER_OF),
     form("/owner/c/{campaign}/assessors/{number}", change, assessor, needs=OWNER_OF),
     page("/owner/c/{campaign}/assessors/{number}/data", data_file, needs=OWNER_OF),
-    page("/owner/c/{campaign}/agreement", agreement, needs=VIEWER),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qrowd.errors import QrowdError
@@ -60,15 +60,19 @@ async def decision_of(context: OwnerContext) -> Decision | None:
 
 def decide(runs: Runs, judged: Judgments) -> Decision:
     """What these judgments say of the systems."""
-    from qrowd.influence.disputed_documents import disagreements  # slow to import
-    from qrowd.reports.comparison import compare, compare_scores
+    from qrowd.comparison.head_to_head import head_to_head  # slow to import
+    from qrowd.influence.disputed_documents import disagreements
+    from qrowd.reports.comparison import compare
+    from qrowd.reports.difference_tables import intervals
     from qrowd.reports.disagreement_tables import DisagreementsReport
     from qrowd.reports.report_systems import answer_of, leading_pair
 
     comparison = compare(runs, judged)
-    scores = comparison.scores
-    part = compare_scores(scores, systems=leading_pair(scores)).measures[0]
-    answer = answer_of(part, scores, comparison.choices.confidence)
+    scores, confidence = comparison.scores, comparison.choices.confidence
+    pair = leading_pair(scores)
+    of_pair = intervals(scores, *pair, confidence=confidence)
+    part = replace(comparison.measures[0], pair=head_to_head(scores, *pair), intervals=of_pair)
+    answer = answer_of(part, scores, confidence)
     disputed = disagreements(runs, judged)
     notes = [note for note in comparison.notes if note.kind not in OF_OTHER_TABLES]
     return Decision(

@@ -1,6 +1,5 @@
-"""Review: answers by topic and document, final answers, answers that are opened again, and questions of assessors.
+"""Review: answers to one document, its final answer, answers that are opened again, and questions of assessors.
 
-GET  /owner/c/{campaign}/review         a list: ?topic=, open=1, arm=, page=2
 GET  /owner/c/{campaign}/review/item    everybody's answers: ?topic=, document=
 POST /owner/c/{campaign}/review/item    a final answer; an answer opened again
 GET  /owner/c/{campaign}/questions      what assessors asked, those without a reply first    POST: reply
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -18,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
-from qrowd_server.campaigns.results.review_decisions import adjudicate, summaries
+from qrowd_server.campaigns.results.review_decisions import adjudicate
 from qrowd_server.campaigns.running import messages, reopening
 from qrowd_server.campaigns.running.campaign_reader import document_texts
 from qrowd_server.campaigns.running.campaign_settings import protocols_of, read_settings
@@ -30,7 +29,7 @@ from qrowd_server.protocols.settings import GradesSettings
 from qrowd_server.protocols.views import ExcludedView
 from qrowd_server.store import materials
 from qrowd_server.store import review_rows as rows
-from qrowd_server.store.review_rows import asked, count_asked
+from qrowd_server.store.review_rows import asked
 from qrowd_server.store.schema import MODEL
 from qrowd_server.web.document_pages import render_document
 from qrowd_server.web.forms import Form, query_of
@@ -38,45 +37,7 @@ from qrowd_server.web.owner.assessors import CANNOT_TELL
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
-MOST_SHOWN = 50  # documents of a page
 MOST_ASKED = 200  # questions of a page
-
-
-# ---- the list
-
-
-async def index(context: OwnerContext) -> Response:
-    """Documents with what was said of them, most disagreement first."""
-    fields, row, arm = query_of(context.request), context.campaign, context.arm
-    topic, open_only = fields.get("topic", ""), fields.get("open") == "1"
-
-    problem = context.problem
-    try:
-        found = await context.read(summaries, row.name, arm=arm, topic=topic, open=open_only)
-    except ArgumentError as error:
-        found, problem = [], problem or str(error)
-    current, n_pages = context.page_of(len(found), MOST_SHOWN)
-    part = found[(current - 1) * MOST_SHOWN :][:MOST_SHOWN]
-
-    def work(connection: Connection) -> dict[str, Any]:
-        return {
-            "final": final_answers(connection, row.id),
-            "topics": [(topic.label, topic.title) for topic in materials.topics_of(connection, row.id)],
-            "n_asked": count_asked(connection, row.id),
-        }
-
-    values = await context.read(work)
-    return replace(context, problem=problem).render(
-        "review",
-        rows=part,
-        n=len(found),
-        n_pages=n_pages,
-        current=current,
-        topic=topic,
-        open_only=open_only,
-        protocol=protocols_of(row)[arm],
-        **values,
-    )
 
 
 # ---- one document
@@ -121,8 +82,6 @@ async def item(context: OwnerContext) -> Response:
     fields: Mapping[str, str] = {**query_of(context.request), **context.typed}
     row, arm = context.campaign, fields.get("arm") or context.arm
     topic, document = fields.get("topic", ""), fields.get("document", "")
-    if not document:
-        return await index(context)
     if protocols_of(row).get(arm, PREFERENCE) == PREFERENCE:
         raise not_found()
     details = await context.read(find_item, row.id, topic, document, arm)
@@ -133,7 +92,7 @@ async def item(context: OwnerContext) -> Response:
     settings = read_settings(row).arms[arm].settings
     return context.render(
         "review_item",
-        tab="review",
+        tab="results",
         details=details,
         document=await asyncio.to_thread(render_document, details.topic.title, shown),
         arm=arm,
@@ -199,7 +158,7 @@ async def questions(context: OwnerContext) -> Response:
     all_asked = await context.read(asked, row.id, MOST_ASKED)
     return context.render(
         "questions",
-        tab="review",
+        tab="results",
         rows=all_asked,
         n_open=sum(one.message.reply is None for one in all_asked),
         taken=read_settings(row).journey.ask_organisers,
@@ -214,7 +173,6 @@ async def reply(context: OwnerContext, fields: Form) -> Response:
 
 
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/review", index, needs=OWNER_OF),
     page("/owner/c/{campaign}/review/item", item, needs=OWNER_OF),
     form("/owner/c/{campaign}/review/item", decide, item, needs=OWNER_OF),
     page("/owner/c/{campaign}/questions", questions, needs=OWNER_OF),

@@ -1,4 +1,4 @@
-"""Login and accounts of owners: passwords, the link that the server prints when it starts, and links to set a password.
+"""Login, accounts and keys: passwords, the link that the server prints when it starts, and links to set a password.
 
 GET  /owner/login               the form         POST /owner/login              makes a session
 GET  /owner/enter/{token}       one button       POST /owner/enter/{token}      makes a session, once
@@ -6,6 +6,7 @@ POST /owner/logout              ends it
 GET  /owner/accounts            all              POST: add, link, role, disable, enable, remove
 GET  /owner/account             one's own        POST: another password
 GET  /owner/password/{token}    a form           POST /owner/password/{token}   sets a password, once
+GET  /owner/keys                keys of programs    POST: make, revoke
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from qrowd_server.store.accounts import (
     ServerRole,
     TooManyAttemptsError,
     add_account,
+    campaign_roles,
     check_login,
     disable_account,
     enable_account,
@@ -39,7 +41,18 @@ from qrowd_server.store.accounts import (
     set_password,
     set_server_role,
 )
-from qrowd_server.store.sessions import get_setting, hashed, new_token, put_setting, take_setting
+from qrowd_server.store.materials import campaigns
+from qrowd_server.store.sessions import (
+    ApiKey,
+    api_keys,
+    get_setting,
+    hashed,
+    make_api_key,
+    new_token,
+    put_setting,
+    revoke_api_key,
+    take_setting,
+)
 from qrowd_server.web.forms import Form
 from qrowd_server.web.logs import note
 from qrowd_server.web.owner.context import (
@@ -47,14 +60,16 @@ from qrowd_server.web.owner.context import (
     MEMBER,
     NO_ACCOUNT,
     OWNER,
+    OWNER_OF,
     OwnerContext,
     choose_one,
     form,
     owner_of,
     page,
+    role_in,
 )
 from qrowd_server.web.owner.oidc import oidc_settings
-from qrowd_server.web.problems import Problem, problem_of
+from qrowd_server.web.problems import Problem, not_found, problem_of
 from qrowd_server.web.rendering import render
 from qrowd_server.web.security import client_address, client_network
 from qrowd_server.web.server import Server, server_of
@@ -62,6 +77,7 @@ from qrowd_server.web.server import Server, server_of
 GOOD_FOR = 24 * 3600.0  # seconds that a printed link may be used
 LINK = "owner_link:"
 LONGEST_NAME = 200
+LONGEST_KEY_NAME = 100
 
 
 # ---- the printed link
@@ -284,6 +300,53 @@ async def _check_password(context: OwnerContext, password: str) -> None:
             raise ArgumentError("password: this is not your present password")
 
 
+# ---- keys for programs
+
+
+async def keys(context: OwnerContext, new: str = "") -> Response:
+    """The valid keys of campaigns that the account owns. new : a key that was just made."""
+    all_campaigns = context.may(ADMINISTRATOR)
+
+    def work(connection: Connection) -> tuple[dict[int, str], list[ApiKey]]:
+        roles = campaign_roles(connection, context.owner.account)
+        names = {row.id: row.name for row in campaigns(connection) if all_campaigns or roles.get(row.id) == OWNER_OF}
+        return names, [key for key in api_keys(connection) if all_campaigns or key.campaign_id in names]
+
+    names, valid = await context.read(work)
+    return context.render("keys", keys=valid, names=names, made=new)
+
+
+async def change_keys(context: OwnerContext, fields: Form) -> Response:
+    """Make a key, which is shown in the answer and never again; or revoke one."""
+    name, of, at = fields.get("name", "").strip(), fields.get("campaign", ""), context.now
+    write = context.write
+    match fields.get("do", ""):
+        case "make":
+            if not 1 <= len(name) <= LONGEST_KEY_NAME:
+                raise ArgumentError(f"name: say what the key is for, in 1 to {LONGEST_KEY_NAME} characters")
+            campaign_id = (await context.server.campaign(of)).id if of else None
+            await _check_owns(context, campaign_id)
+            return await keys(
+                context, await write(make_api_key, name, at, campaign_id=campaign_id, account_id=context.owner.account)
+            )
+        case "revoke" if fields.get("key", "").isascii() and fields.get("key", "").isdigit():
+            number = int(fields["key"][:18])
+            valid = await context.read(api_keys)
+            if (key := next((one for one in valid if one.id == number), None)) is not None:
+                await _check_owns(context, key.campaign_id)
+            await write(revoke_api_key, number)
+            return RedirectResponse("/owner/keys", 303)
+    raise choose_one("do", fields.get("do", ""), "make", "revoke")
+
+
+async def _check_owns(context: OwnerContext, campaign_id: int | None) -> None:
+    """Refuse a key of a campaign that the account does not own, or of all campaigns; administrators own all."""
+    if campaign_id is None and not context.may(ADMINISTRATOR):
+        raise ArgumentError("campaign: choose one; only administrators make keys for all campaigns")
+    if campaign_id is not None and await role_in(context.server, context.owner, campaign_id) != OWNER_OF:
+        raise not_found()
+
+
 ROUTES: list[BaseRoute] = [
     Route("/owner/login", show_login),
     Route("/owner/login", login, methods=["POST"]),
@@ -296,4 +359,6 @@ ROUTES: list[BaseRoute] = [
     form("/owner/account", change_account, account, needs=MEMBER),
     Route("/owner/password/{token}", show_password),
     Route("/owner/password/{token}", save_password, methods=["POST"]),
+    page("/owner/keys", keys, needs=MEMBER),
+    form("/owner/keys", change_keys, keys, needs=MEMBER),
 ]
