@@ -36,7 +36,6 @@ SPELLINGS = {  # the one spelling of a matter, and those that it replaces
     "sd": ("spread", "sd_of_mean", "std"),
     "gold": ("truth", "true"),
     "rel": ("theta", "lowest_relevant", "relevant", "threshold"),
-    "relevant_grades": ("relevant_set",),
     "cutoff": ("cut", "k"),
     "rng": ("seed", "random_state", "random"),
     "assessors": ("humans", "people", "workers", "judges", "annotators"),

@@ -195,8 +195,8 @@ def test_judgments_that_could_not_be_read_are_not_said_to_be_missing(qrowd, fold
 
 def test_one_assessor_cannot_be_compared_with_others(asked, folder):
     out, commands = asked("panel/runs", "panel/judges/ann.qrels")
-    assert commands == ["compare", "next"]
-    assert "  not: agree, plan, replace, since only ann judged\n" in out
+    assert commands == ["compare", "plan", "next"]
+    assert "  not: agree, replace, since only ann judged\n" in out
     assert re.search(
         r"a difference of 0\.\d+ by nDCG@10 would be detected with probability 0.8 on other topics$", words_of(out)
     )
@@ -411,11 +411,12 @@ SMALL = {
 
 @pytest.mark.parametrize(("paths", "commands", "reasons"), [
     ("nobody.qrels", "next", ["share no topic with a judgment", "only nobody judged"]),
-    ("nobody.qrels ann.qrels", "compare next", ["two assessors", "two assessors have scores"]),
+    ("nobody.qrels ann.qrels", "compare plan next", ["no document was judged by two assessors"]),
+    ("topic.qrels", "compare next", ["the two systems that lead share fewer than two topics"]),
     ("share.qrels ann.qrels", "compare agree assessors disagreements plan aggregate", ["different scales", "like a"]),
-    ("free.qrels ann.qrels", "compare next magnitude", ["only ann judged"]),
+    ("free.qrels ann.qrels", "compare plan next magnitude", ["only ann judged"]),
     ("topic.qrels bob.qrels", "compare agree assessors disagreements plan next aggregate", ["called like a model"]),
-    ("one.qrels elsewhere.qrels", "compare next", ["no document was judged by two", "no two assessors have scores"]),
+    ("one.qrels elsewhere.qrels", "compare plan next", ["no document was judged by two"]),
     ("llm.qrels gpt.qrels", "compare agree assessors disagreements plan next aggregate", ["only models judged"]),
     ("llm.qrels ann.qrels", "compare agree assessors disagreements plan next replace aggregate", []),
     ("words.csv --labels bad<good", "compare agree assessors disagreements plan next aggregate", ["like a model"]),

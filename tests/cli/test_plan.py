@@ -168,10 +168,33 @@ def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, 
         assert text in outcome.err
 
 
-def test_one_assessor_is_no_panel_to_plan_with(qrowd, folder):
-    outcome = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "judges" / "ann.qrels")
+def test_with_one_assessor_topics_alone_are_planned(qrowd, folder, tmp_path):
+    import qrowd as library
+    from qrowd.comparison import difference, topics_needed
+    from qrowd.comparison.power import DifferenceComponents, detectable_difference
+
+    ann = folder / "judges" / "ann.qrels"
+    options = ["--runs", folder / "runs", "--judgments", ann, "--systems", "splade", "bm25", "--difference", ".05"]
+    outcome = qrowd("plan", *options, "--output", "p.json")
+    assert outcome.status == 0
+    scores = library.evaluate(library.read_runs(folder / "runs"), library.read_judgments(ann), "nDCG@10")
+    one = difference(scores.sel(measure="nDCG@10"), "splade", "bm25")
+    of_topics = DifferenceComponents(25 * one.standard_error**2, 0, 0, crossed=False)
+    now, needed = detectable_difference(of_topics, 25, 1), topics_needed(of_topics, 0.05, 1)
+    sentences = outcome.out.partition("\n\n")[0].split(". ")
+    assert sentences[0] == f"By nDCG@10, {one.sentence().split('; another')[0]}: that is not significant"
+    assert sentences[1].endswith(f"0.8, judge {needed} topics with one assessor, {needed - 25} more than now")
+    assert f"as many topics by one assessor detects a true difference of {now:.3f} with" in sentences[2]
+    assert sentences[3].startswith("What other assessors would change is not known; let a second one judge")
+    assert "| topics 25 | assessors 1 | systems splade bm25" in outcome.out.splitlines()[-1]
+    (row,) = json.loads((tmp_path / "p.json").read_text())["rows"]
+    assert (row["n_topics"], row["detectable_difference"]) == (25, pytest.approx(now))
+
+
+def test_a_budget_needs_two_assessors(qrowd, folder):
+    outcome = qrowd("plan", "--runs", folder / "runs", "--judgments", folder / "judges" / "ann.qrels", *COSTS)
     assert outcome.status == 2
-    assert "1 assessor with scores of all systems; variance among assessors needs 2" in outcome.err
+    assert "1 assessor with scores of all systems; variance among assessors needs 2; without a budget, " in outcome.err
 
 
 def test_one_system_is_none_to_tell_apart(qrowd, folder):

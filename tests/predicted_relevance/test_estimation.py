@@ -123,17 +123,6 @@ def test_the_order_column_says_who_was_first():
         assert model.grades[model.n > 0] == [grade]
 
 
-@settings(max_examples=25)
-@given(panels())
-def test_relevant_names_grades_as_rel_does_and_also_others(labels):
-    assume(doubled(labels))
-    one, other = (fitted(labels, rel, relevant_grades=grades) for rel, grades in ((1, None), (None, {1, 2})))
-    assert by_grade(one) == by_grade(other)
-    grades = seen(labels)
-    middle = fitted(labels, None, relevant_grades={1})
-    assert by_grade(middle) == expected(oracle.coincidences(listed(labels), grades), grades, {1.0})
-
-
 # ---- laws
 
 
@@ -283,13 +272,9 @@ SINGLE = {("q", "d"): {"a": 2}, ("q", "e"): {"b": 1}}
 REFUSED = {
     "no double judgment": (SINGLE, {"rel": 2}, NoOverlapError, "of 2 documents was.*judge a sample"),
     "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "rel: give the lowest relevant grade"),
-    "two rules": (TABLE_1, {"rel": 2, "relevant_grades": {2}}, ArgumentError, "one of the two"),
     "above the scale": (TABLE_1, {"rel": 3}, ArgumentError, r"rel=3: it is outside the scale \(0-2\)"),
     "everything": (TABLE_1, {"rel": 0}, ArgumentError, "rel=0: it is outside"),
     "not a number": (TABLE_1, {"rel": float("nan")}, ArgumentError, "outside"),
-    "no grade": (TABLE_1, {"rel": None, "relevant_grades": set()}, ArgumentError, "no grade is named"),
-    "all grades": (TABLE_1, {"rel": None, "relevant_grades": {0, 1, 2}}, ArgumentError, "every grade"),
-    "a grade beyond": (TABLE_1, {"rel": None, "relevant_grades": {5}}, ArgumentError, "5 is no grade of the scale"),
     "a method": (TABLE_1, {"rel": 2, "method": "equation 4"}, ArgumentError, "symmetric, one-sided"),
     "first for nothing": (TABLE_1, {"rel": 2, "first": "U1"}, ArgumentError, "one-sided"),
     "nobody": (TABLE_1, {"rel": 2, "method": "one-sided", "first": "U3"}, ArgumentError, "'U3' is no assessor"),

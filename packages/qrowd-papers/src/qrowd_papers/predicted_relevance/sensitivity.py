@@ -119,7 +119,7 @@ def predicted_relevance_by_type(
         No topic, or an unknown one.
     """
     judged = graded(judgments)
-    relevant, rule = is_relevant(judged.grades, judged.scale, rel, None)
+    relevant, rule = is_relevant(judged.grades, judged.scale, rel)
     options = EstimationOptions("symmetric", (), 0.0, str(judged.scale), resample, n_resamples, 0.95)
     type_of = {str(topic): str(kind) for topic, kind in types.items()}
     if not type_of:
@@ -153,7 +153,7 @@ def sensitivity_to_rank(
         No document judged twice has a rank.
     """
     doubles = graded(judgments).doubles()
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel)
     rank = _best_ranks(doubles, ranks) if isinstance(ranks, Runs) else _given_ranks(doubles, ranks)
     ranked = ~np.isnan(rank)
     if not ranked.any():
@@ -176,7 +176,7 @@ def sensitivity_to_topics(
 ) -> SensitivityToTopics:
     """p(R|i) in resamples of the topics, each with all its judgments."""
     doubles = graded(judgments).doubles()
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel)
     counts = observed(doubles, relevant)
     seed = seed_of(rng)
     sums = resampled_topics(counts, n_resamples, Chance.of(seed).stream("topics drawn"))
@@ -198,7 +198,7 @@ def sensitivity_to_sample_size(
     sizes : numbers of documents; default: 50 steps up to all there are. Larger ones are allowed.
     """
     doubles = graded(judgments).doubles()
-    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel, None)
+    relevant, rule = is_relevant(doubles.grades, doubles.scale, rel)
     counts = observed(doubles, relevant)
     n = counts.topic.size
     steps = np.linspace(0, n, 51)[1:] if sizes is None else np.array(list(sizes), np.float64)

@@ -9,7 +9,7 @@ number of judgments of a document, each judgment counting once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -163,38 +163,20 @@ def grades_scale(judgments: Judgments) -> Scale:
     return scale
 
 
-def is_relevant(
-    grades: Floats, scale: Scale, rel: float | None, relevant_grades: Collection[float] | None
-) -> tuple[Bools, str]:
-    """(grades,) which grades a user finds relevant, and the rule in words.
-
-    rel : this grade and all above it; relevant_grades : these grades. One of the two.
+def is_relevant(grades: Floats, scale: Scale, rel: float | None) -> tuple[Bools, str]:
+    """(grades,) which grades a user finds relevant, which are rel and all above it, and the rule in words.
 
     Raises
     ------
     ArgumentError
-        Neither or both; a threshold or a grade outside the scale; all grades relevant.
+        No threshold, or one outside the scale.
     """
-    if (rel is None) == (relevant_grades is None):
-        raise ArgumentError(
-            "rel: give the lowest relevant grade, such as 2, or all relevant grades; one of the two is needed"
-        )
+    if rel is None:
+        raise ArgumentError("rel: give the lowest relevant grade, such as 2")
     top = scale.maximum
-    if rel is not None:
-        if not 0 < rel <= top:
-            raise ArgumentError(f"it is outside the scale ({scale}); choose a grade above 0, up to {top:g}", "rel", rel)
-        return grades >= rel, f"grade >= {rel:g}"
-    grades_named = sorted({float(grade) for grade in relevant_grades or ()})
-    if not grades_named:
-        raise ArgumentError("relevant_grades: no grade is named; name some grades of the scale")
-    for grade in grades_named:
-        if grade % 1 != 0 or not 0 <= grade <= top:
-            raise ArgumentError(
-                f"relevant_grades: {grade:g} is no grade of the scale ({scale}); choose from 0 to {top:g}"
-            )
-    if len(grades_named) > top:
-        raise ArgumentError(f"relevant_grades: every grade of the scale ({scale}) is named; leave out some")
-    return np.isin(grades, grades_named), "grade in {" + ", ".join(f"{grade:g}" for grade in grades_named) + "}"
+    if not 0 < rel <= top:
+        raise ArgumentError(f"it is outside the scale ({scale}); choose a grade above 0, up to {top:g}", "rel", rel)
+    return grades >= rel, f"grade >= {rel:g}"
 
 
 Method = Literal["symmetric", "one-sided"]

@@ -7,7 +7,6 @@ Demeester, Aly, Hiemstra, Nguyen & Develder (2016), Predicting Relevance Based o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -210,7 +209,6 @@ def predicted_relevance(
     judgments: Judgments,
     *,
     rel: float | None = None,
-    relevant_grades: Collection[float] | None = None,
     method: Method = "symmetric",
     first: First = None,
     smoothing: float = 0.0,
@@ -225,7 +223,7 @@ def predicted_relevance(
 
     Parameters
     ----------
-    rel : lowest grade that is relevant to a user; relevant_grades : all relevant grades. One of the two.
+    rel : lowest grade that is relevant to a user.
     method : "symmetric", equation 5, where every judgment predicts all others of its document; or "one-sided", equation
         4, for a second round of judging of only some grades of the first.
     first : under equation 4, the assessor whose judgment predicts; of several, the first who judged the document; None,
@@ -245,7 +243,7 @@ def predicted_relevance(
     ScaleError
         Scales that cannot be combined, or that have no grades.
     ArgumentError
-        Neither rel nor relevant_grades, one outside the scale, or any other option out of range.
+        No rel, one outside the scale, or any other option out of range.
 
     >>> rows = [("q", d, who, g) for who, gs in {"ann": "2210", "bob": "2100"}.items() for d, g in zip("wxyz", gs)]
     >>> model = predicted_relevance(Judgments.from_rows([(*row[:3], float(row[3])) for row in rows]), rel=2, rng=1)
@@ -253,7 +251,7 @@ def predicted_relevance(
     (array([0.   , 0.5  , 0.667]), array([3., 2., 3.]))
     """
     judged = graded(judgments, repeats, combine_scales)
-    relevant, rule = is_relevant(judged.grades, judged.scale, rel, relevant_grades)
+    relevant, rule = is_relevant(judged.grades, judged.scale, rel)
     names = (first,) if isinstance(first, str) else tuple(first or ())
     options = EstimationOptions(method, names, smoothing, str(judged.scale), resample, n_resamples, confidence)
     return fitted(judged.doubles(), relevant, rule, options, rng)

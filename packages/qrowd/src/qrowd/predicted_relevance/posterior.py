@@ -10,7 +10,6 @@ Schadensätze, Mitt. Verein. schweiz. Vers.-Math. 70).
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +63,6 @@ def posterior_relevance(
     judgments: Judgments,
     *,
     rel: float | None = None,
-    relevant_grades: Collection[float] | None = None,
     own: int | None = 50,
     smoothing: float = 1.0,
     repeats: Repeated = "first",
@@ -72,7 +70,7 @@ def posterior_relevance(
 ) -> PosteriorRelevance:
     """p(R | every judgment of the document).
 
-    rel, relevant_grades, repeats, combine_scales : as of `predicted_relevance`.
+    rel, repeats, combine_scales : as of `predicted_relevance`.
     own : least number of double judgments of an assessor with an own p(i|R); None pools all assessors.
     smoothing : counts added to p(i|R), distributed as all grades are, or, for an assessor's own p(i|R), as the pooled
         ones.
@@ -93,7 +91,7 @@ def posterior_relevance(
         raise ArgumentError("a number of judgments from 1, or None, was expected", "own", own)
     judged = graded(judgments, repeats, combine_scales)
     doubles = judged.doubles()
-    relevant, rule = is_relevant(judged.grades, judged.scale, rel, relevant_grades)
+    relevant, rule = is_relevant(judged.grades, judged.scale, rel)
     matrix = coincidences(doubles.counts)
     joint = np.stack([matrix @ ~relevant, matrix @ relevant])
     overall = joint.sum(axis=0) / joint.sum()

@@ -155,6 +155,25 @@ class Plan(Reported):
         return content | {"best": self.best.to_frame().to_dict("records")[0], "by_assessors": content["best"]}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class TopicsPlan(Reported):
+    """The answer of `qrowd plan` where no two assessors judged the same topics, so that only topics are planned.
+
+    detectable_difference : true difference of the two systems that n_topics detect.
+    """
+
+    sentence: str
+    measure: str
+    n_topics: int
+    detectable_difference: float
+    notes: tuple[Note, ...]
+    conventions: dict[str, Any]
+    not_computed: tuple[str, ...] = ("variance-components",)
+
+    def _document(self) -> Document:
+        return Document(self.sentence, (), self.notes, self.to_frame)
+
+
 @with_signature("variance-components")
 def plan(
     runs: AnyRuns,
@@ -169,7 +188,7 @@ def plan(
     topic_cost: float = 0.0,
     judgment_cost: float = 0.0,
     progress: Progress | None = None,
-) -> Plan:
+) -> Plan | TopicsPlan:
     """Plan how many topics and assessors to judge, and how to spend a budget.
 
     Parameters
@@ -200,7 +219,13 @@ def plan(
         raise ArgumentError("give the cost of a topic, of a judgment, or both", "budget", budget)
     costs = Costs(budget, topic_cost, judgment_cost, pool_size(judgments.by_cluster()))
     scores = evaluate(runs, judgments, [parse(measure)], conventions=conventions, progress=progress)
-    components = variance_components(scores)
+    try:
+        components = variance_components(scores)
+    except QrowdError:
+        pair = None if len(scores.systems) < 2 else _pair_plan(scores, systems, difference, power, costs)
+        if pair is None or budget is not None:
+            raise
+        return _plan_of_topics(scores, pair, power)
     present = components.n_topics, max(1, round(components.n_assessors))
     study = d_study(components, sorted({*TOPICS, present[0]}), sorted({*ASSESSORS, present[1]}))
     if costs.known:
@@ -239,6 +264,22 @@ def pool_size(judgments: Judgments) -> float:
 
 
 # ---------------------------------------------------------------------- computing
+
+
+def _plan_of_topics(scores: Scores, pair: PairPlan, power: float) -> TopicsPlan:
+    one = pair.difference
+    measure = scores.measures[0]
+    size = detectable_difference(_components_of(one)[0], one.n_topics, 1, power=power)
+    sentences = ". ".join(pair_sentences(pair, power))
+    text = (
+        f"By {measure}, {sentences}. A new evaluation of as many {one.sampled}s by one assessor detects a true "
+        f"difference of {number(size, 3)} with probability {power:g}. What other assessors would change is not known; "
+        "let a second one judge some of these topics, and plan again."
+    )
+    warning = coverage_warning(scores)
+    notes = tuple(scoring_notes(scores))
+    conventions = scores.attributes["conventions"]
+    return TopicsPlan(text + warning, measure, one.n_topics, size, notes, conventions)
 
 
 def _pair_plan(

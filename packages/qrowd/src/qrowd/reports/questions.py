@@ -175,7 +175,7 @@ class Asking:
             "several_assessors": len(self.assessors) > 1,
             "assessors": listed(self.assessors or ["nobody"]),
             "overlap": judged is not None and (~np.isnan(judged.panel().values)).sum(axis=1).max(initial=0) > 1,
-            "components": self.detectable[1],
+            "detectable": self.detectable[0] > 0,
             "alike": len(kinds) == 1 or "magnitude" not in kinds,
             "people": len(self.models) < len(self.assessors),
         }
