@@ -18,47 +18,77 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+from sqlalchemy import Connection, text
 
 from qrowd_server.store.engine import open_store
 from server.soak import checks, made
-from server.soak.client import Assessor, Log, at_random
+from server.soak.client import Assessor, Choose, Form, Log, Screen, at_random
+from server.story import Material
 from servers import PostgresServer, postgres_server
 from webserver import ServerProcess
 
-MIX = (("grades", 0.5), ("magnitude", 0.25), ("preference", 0.25))
+STORY = "story"  # the campaign of the lead's story: made by the form, with an entry test that excludes
+CARELESS = (f"{STORY}0", f"{STORY}1")
+MIX = (("grades", 0.3), ("magnitude", 0.2), ("preference", 0.2), (STORY, 0.3))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done, and what is wrong afterwards."""
+    """What was done, who was excluded, and what is wrong afterwards."""
 
     log: Log
     kills: int
     seconds: float
+    excluded: set[str]
     wrong: list[str]
 
 
-def prepare(url: str, clients: int, answers: int) -> list[made.Invited]:
-    """Campaigns of every protocol, with more to do than will be done, and the assessors."""
+def prepare(url: str, clients: int, answers: int) -> list[tuple[made.Invited, Choose]]:
+    """Campaigns of every protocol and the story's, with more to do than will be done; the assessors, how they judge."""
     each = 2 * answers // clients + 40
+    material = Material(each // 20 + 2, 20)
     plans = [
         made.plan("grades", topics=each // 20 + 2, documents=20, redundancy=clients),
         made.plan("magnitude", topics=each // 8 + 2, documents=8, redundancy=clients),
         # As in life, few judge the same topic together: two or three at a time.
         made.plan("preference", topics=max(4, each // 6), documents=9, redundancy=3, sharing="shared"),
+        material.plan(STORY, clients, 20),
     ]
     names = {protocol: [f"{protocol}{i}" for i in range(max(1, round(clients * part)))] for protocol, part in MIX}
+    names[STORY] = list(dict.fromkeys([*CARELESS, *names[STORY]]))
+    choose = {name: at_random(random.Random(name), bad=0.05, undo=0.05) for group in names.values() for name in group}
+    choose |= {name: knowing(material) for name in names[STORY] if name not in CARELESS}
+    choose[CARELESS[0]] = always
     with open_store(url) as store:
         store.write(lambda connection: made.create(connection, plans))
         return [
-            one for protocol in names
-            for one in store.write(lambda c, p=protocol: made.invite(c, p, names[p]))  # type: ignore[misc]
-        ]  # fmt: skip
+            (one, choose[name])
+            for protocol in names
+            for name, one in zip(
+                names[protocol],
+                store.write(lambda c, p=protocol: made.invite(c, p, names[p])),  # type: ignore[misc]
+                strict=True,
+            )
+        ]
+
+
+def knowing(material: Material) -> Choose:
+    """Somebody who is always right."""
+
+    def choose(screen: Screen) -> Form:
+        return {"do": "judge", "text": str(material.by_title[screen.titles[0]]), "reason": "as it is", "active": "1.5"}
+
+    return choose
+
+
+def always(screen: Screen) -> Form:
+    """Somebody who always presses the same key."""
+    return {"do": "judge", "text": "2", "reason": "", "active": "1.5"}
 
 
 async def answer(
     addresses: list[tuple[str, int]],
-    people: list[made.Invited],
+    people: list[tuple[made.Invited, Choose]],
     answers: int,
     kills: int,
     kill: Callable[[int], None],
@@ -69,8 +99,7 @@ async def answer(
     """
     log, rng = Log(), random.Random(1)
     clients = []
-    for i, one in enumerate(people):
-        choose = at_random(random.Random(i), bad=0.05, undo=0.05)
+    for i, (one, choose) in enumerate(people):
         clients.append(Assessor(one.campaign, addresses, choose, log, first=i))
         clients[-1].cookie = one.cookie
     done = 0
@@ -127,7 +156,11 @@ def run(url: str, folder: Path, *, kills: int, clients: int, answers: int, postg
     start = time.perf_counter()
     with ServerProcess(url, log=folder / "log") as server:
         log = asyncio.run(answer([server.address], people, answers, kills, kill))
-    return Outcome(log, done, time.perf_counter() - start, wrong_in(url, log) + log.failed)
+    seconds = time.perf_counter() - start
+    with open_store(url) as store:
+        out = store.read(excluded)
+    wrong = [f"{name} is excluded" for name in out if name not in CARELESS]
+    return Outcome(log, done, seconds, out, wrong + wrong_in(url, log) + log.failed)
 
 
 def wrong_in(url: str, log: Log) -> list[str]:
@@ -139,6 +172,11 @@ def wrong_in(url: str, log: Log) -> list[str]:
         if not checks.intact(store):
             wrong.append("the file is damaged")
     return wrong
+
+
+def excluded(connection: Connection) -> set[str]:
+    """The names of everybody who is."""
+    return set(connection.execute(text("select name from assessor where excluded is not null")).scalars())
 
 
 OTHERS = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
@@ -172,10 +210,11 @@ def main(which: str, kills: int = 100, clients: int = 60, answers: int = 60_000)
     print(
         f"{which}: {found.kills} kills, {clients} clients, {len(log.acknowledged)} answers acknowledged in "
         f"{found.seconds:.0f} s; {log.broken} connections broke, {log.waited} answers asked to wait, "
-        f"refused {log.refused}; wrong: {len(found.wrong)}"
+        f"refused {log.refused}; excluded: {sorted(found.excluded)}; wrong: {len(found.wrong)}"
     )
     print("\n".join(found.wrong[:20]))
-    return int(bool(found.wrong) or len(log.acknowledged) < answers or found.kills < kills)
+    too_few = len(log.acknowledged) < answers or found.kills < kills or found.excluded != set(CARELESS)
+    return int(bool(found.wrong) or too_few)
 
 
 if __name__ == "__main__":

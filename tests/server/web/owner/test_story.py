@@ -16,7 +16,7 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,7 @@ from qrowd_server.store.materials import find_campaign
 from qrowd_server.store.state_rows import assessors_of
 from qrowd_server.web.owner.sign_in import owner_link
 from server.soak.client import Assessor, Form, Log, Screen
+from server.story import Material
 from server.web.journeys import after, press
 from stores import empty_file
 from webserver import Place, listening, serving
@@ -40,7 +41,6 @@ PEOPLE = ("ann", "bob", "cleo", "dan", "eve")
 CARELESS = ("dan", "eve")
 TITLE = "Which search helps?"
 NAME = "which-search-helps"
-SUBJECTS = ("ducks", "geese", "swans", "herons", "storks", "cranes")
 REASON = "It answers the question."  # of the owner
 HARD = ' ÄÖÜ 猫 <b>not bold</b> "quoted", too'  # a reason; with a blank in front
 
@@ -53,56 +53,6 @@ class Clock:
 
     def __call__(self) -> float:
         return time.time() + self.spent
-
-
-# ---- what is judged
-
-
-@dataclass(frozen=True)
-class Material:
-    """Topics with documents whose grades are known. pool, gold : {(topic, document): grade}."""
-
-    n_topics: int
-    n_documents: int
-    n_gold: int
-
-    @property
-    def topics(self) -> dict[str, str]:
-        return {f"q{t}": SUBJECTS[t] for t in range(self.n_topics)}
-
-    @property
-    def pool(self) -> dict[tuple[str, str], int]:
-        return {(f"q{t}", f"q{t}-d{d}"): (d * 7 + t) % 4 for t in range(self.n_topics) for d in range(self.n_documents)}
-
-    @property
-    def gold(self) -> dict[tuple[str, str], int]:
-        return {(f"q{t}", f"q{t}-g{d}"): (d + t) % 4 for t in range(self.n_topics) for d in range(self.n_gold)}
-
-    def files(self) -> dict[str, dict[str, str]]:
-        """The files of the form: {field: {name: content}}. The first system puts the best first, the other shuffles."""
-        texts = [f"{label},Page {label},A page about {self.topics[topic]}." for topic, label in self.pool | self.gold]
-        gold = [f"{topic},{label},{grade}" for (topic, label), grade in self.gold.items()]
-        runs: dict[str, list[str]] = {"careful.run": [], "hasty.run": []}
-        for topic in self.topics:
-            labels = [label for of, label in self.pool if of == topic]
-            best = sorted(labels, key=lambda label, topic=topic: -self.pool[topic, label])  # type: ignore[misc]
-            Random(topic).shuffle(labels)
-            for name, ranking in zip(runs, (best, labels), strict=True):
-                runs[name] += [f"{topic} Q0 {label} {rank} {-rank} x" for rank, label in enumerate(ranking, start=1)]
-        return {
-            "topics-file": {"queries.tsv": _lines(f"{label}\t{title}" for label, title in self.topics.items())},
-            "documents": {"texts.csv": _lines(["docid,title,text", *texts])},
-            "runs": {name: _lines(lines) for name, lines in runs.items()},
-            "gold": {"clear.csv": _lines(["topic,document,grade", *gold])},
-        }
-
-    def grade(self, title: str) -> int:
-        """The grade of the document of this title."""
-        return next(grade for (_, label), grade in (self.pool | self.gold).items() if title == f"Page {label}")
-
-
-def _lines(lines: Iterator[str] | Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
 
 
 # ---- people who judge
@@ -132,7 +82,7 @@ class People:
 
     def grade(self, who: str, title: str) -> int:
         """What they think of a document: right, but for one in ten; always the same; anything."""
-        true = self.material.grade(title)
+        true = self.material.by_title[title]
         if who == "dan":
             return 2
         if who == "eve":
@@ -262,7 +212,7 @@ class Lead:
         self.tab.get_by_label("Title", exact=True).fill(TITLE)
         for name, files in material.files().items():
             content = [{"name": n, "mimeType": "text/plain", "buffer": text.encode()} for n, text in files.items()]
-            self.tab.locator(f"#{name}").set_input_files(content)  # type: ignore[arg-type]
+            self.tab.locator(f"[type=file][name={name}]").set_input_files(content)  # type: ignore[arg-type]
         self.see("a new campaign")
         self.press("Create")
         expect(self.tab.get_by_role("status").first).to_contain_text("The campaign is created")
@@ -369,7 +319,7 @@ def empty_server(folder: Path) -> Iterator[Place]:
 
 
 def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_path: Path, look: Look) -> None:
-    material = Material(6, 12, 10) if look.every else Material(3, 4, 10)
+    material = Material(6, 12) if look.every else Material(3, 4)
     with empty_server(tmp_path) as made:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         lead = Lead(context.new_page(), made, look)
@@ -398,6 +348,6 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
     same_as_clicks(people.clicks, files[f"{NAME}-judgments-all.csv"], names)
     same_as_events(people.clicks, files[f"{NAME}.archive"])
     same_as_decided(files, document)
-    assert "careful has the highest mean" in sentence
+    assert "sorted has the highest mean" in sentence
     assert any("topics" in text for text in conditions)
     assert len(set(lead.pages)) <= MOST_PAGES, lead.pages
