@@ -80,7 +80,7 @@ def serve(
             )
         os.makedirs(DEMO, exist_ok=True)
         database = os.path.join(DEMO, DATABASE)
-    port = port or _free_port(host)
+    port = _free_port(host, port)
     address, hosts, notes = _addresses(host, port, base_url)
     serving = Serving(
         database=database,
@@ -130,15 +130,16 @@ def _demo_links(store: Store, base_url: str) -> list[tuple[str, str]]:
     return [(f"An assessor of {plan.name}", store.write(partial(join_link, plan=plan))) for plan in demo_plans()]
 
 
-def _free_port(host: str) -> int:
+def _free_port(host: str, port: int) -> int:
+    """The port, or for 0 any that is free."""
     import socket
 
     try:
-        with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as one:
             return int(one.getsockname()[1])
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise ArgumentError(f"--host {host}: {reason}; name an address of this machine") from None
+        reason = (error.strerror or str(error)).partition(" (")[0].lower()
+        raise ArgumentError(f"--host {host} --port {port}: {reason}; name others") from None
 
 
 def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[str], list[str]]:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.judging import JudgingService
@@ -71,7 +72,11 @@ def make_app(
             *routes,
             Route("/static/{name:path}", static),
         ],
-        middleware=[Middleware(RequestLog), Middleware(Guard, settings=settings, failed=on_failure, large=large)],
+        middleware=[
+            Middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies)),
+            Middleware(RequestLog),
+            Middleware(Guard, settings=settings, failed=on_failure, large=large),
+        ],
         exception_handlers={QrowdError: on_problem, HTTPException: on_http},
     )
     app.router.redirect_slashes = False  # an address with a slash too many is not there

@@ -86,7 +86,7 @@ async def sign_up(request: Request) -> Response:
     fields = await server.read_link_form(request, "sign-up")
     link = await _open_link(server, token)
     server.signing_up.check(("link", link.id))
-    server.signing_up.check(("address", client_network(request.scope, server.settings)))
+    server.signing_up.check(("address", client_network(request.scope)))
     name, at = fields.get("name", "")[:1000], server.clock()
     try:
         invitation, own = await server.write(come_by_sign_up, token, name, at)

@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from socket import AI_PASSIVE, SO_REUSEADDR, SOCK_STREAM, SOL_SOCKET, getaddrinfo, socket
 from typing import Any
 
 from sqlalchemy import Connection
@@ -96,7 +94,7 @@ class Serving:
         )
 
     def check(self) -> None:
-        """Refuse wrong settings, and a port that is taken."""
+        """Refuse wrong settings."""
         try:
             secret = bytes.fromhex(self.secret) if self.secret else token_bytes(32)
         except ValueError:
@@ -104,16 +102,6 @@ class Serving:
                 "secret: expected 64 or more hexadecimal digits; `openssl rand -hex 32` makes them"
             ) from None
         oidc_settings(self.settings(secret).environ)
-        try:
-            found = getaddrinfo(self.host, self.port, type=SOCK_STREAM, flags=AI_PASSIVE)
-            family, kind, protocol, _, address = found[0]
-            with socket(family, kind, protocol) as one:
-                if os.name == "posix":
-                    one.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
-                one.bind(address)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise ArgumentError(f"--host {self.host} --port {self.port}: {reason}; name others") from None
 
 
 def make_server(serving: Serving, store: Store) -> Starlette:
@@ -162,7 +150,7 @@ def serve(serving: Serving, store: Store) -> None:
         "server_header": False,
         "timeout_keep_alive": 75,  # assessors read for a while between two answers
         "timeout_graceful_shutdown": 10,
-        "proxy_headers": False,  # the application reads them itself, and only from proxies it trusts
+        "proxy_headers": False,  # the application reads them, and only from proxies that it trusts
     }
     set_up_logs()
     _without_pauses()

@@ -129,7 +129,7 @@ async def login(request: Request) -> Response:
     server = server_of(request)
     fields, _ = await server.read_form(request, "login")
     name, password = fields.get("name", "").strip()[:LONGEST_NAME], fields.get("password", "")
-    address, network = client_address(request.scope, server.settings), client_network(request.scope, server.settings)
+    address, network = client_address(request.scope), client_network(request.scope)
     problem, account = Problem(422, "login", "Name and password do not belong together."), None
     try:
         account = await asyncio.to_thread(check_login, server.store, name, password, network, server.clock())
@@ -293,7 +293,7 @@ async def _check_password(context: OwnerContext, password: str) -> None:
     """Refuse a form without the present password; an account that has none has proved itself by its provider."""
     server, number = context.server, context.owner.account
     own = await context.read(read_account, number)
-    network = client_network(context.request.scope, server.settings)
+    network = client_network(context.request.scope)
     if own is not None and own.has_password:
         name = context.owner.name
         if await asyncio.to_thread(check_login, server.store, name, password, network, server.clock()) is None:
