@@ -252,7 +252,7 @@ FAULTS = [
     ({"campaign.toml": MAGNITUDE.replace("pilot", "A B")}, "campaign.toml, line 2: campaign.name: 'A B' cannot"),
     (
         {"campaign.toml": MAGNITUDE.replace("k = 3", "k = 1")},
-        "campaign.toml, line 5: magnitude.k: 1 cannot be used; give a whole number from 3",
+        "campaign.toml, line 5: magnitude.k: 1 cannot be used; give at least 3",
     ),
     ({"campaign.toml": MAGNITUDE.replace("seed = 3", "seed = 'x'")}, "line 3: campaign.seed: 'x' cannot be used"),
     (

@@ -117,7 +117,7 @@ def test_an_entry_test_of_ten_lets_the_careful_pass_and_1_in_18_who_guess_at_mos
         (
             {"first": "900"},
             [TOPICS, DOCUMENTS, GOLD],
-            "entry test: 900 cannot be used; give a whole number from 0 to 200",
+            "entry test: 900 cannot be used; give at most 200",
         ),
         ({"protocol": "magnitude"}, [DOCUMENTS], "gold questions: magnitudes need a relevant document of each topic"),
         ({"ask": "worst"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: 'worst'; expected 'A > B', 'best'"),

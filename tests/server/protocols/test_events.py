@@ -41,7 +41,7 @@ def test_an_event_that_fits_its_schema_passes() -> None:
         ("guessed", {}, "kind: there is no event 'guessed'"),
         ("judged", {"position": 0}, "data.text: is missing"),
         ("judged", JUDGED | {"colour": "red"}, "data.colour: there is no such key; choose from position, text, value"),
-        ("judged", JUDGED | {"position": -1}, "data.position: -1 cannot be used; give a whole number from 0"),
+        ("judged", JUDGED | {"position": -1}, "data.position: -1 cannot be used; give at least 0"),
         ("judged", JUDGED | {"value": "40"}, "data.value: '40' cannot be used; give a number"),
         ("stopped", {"why": ""}, "data.why: no key is allowed"),
         ("assigned", {"slot": 1, "topic": 1, "seed": None}, "data.seed: None cannot be used; give a whole number"),

@@ -128,18 +128,18 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("preference", {"k": 8}, "k: there is no such key; choose from redundancy, sharing, order, infer, measure, "
          "stop, definitely, duplicates, bad, "
          "attempts, rating, pair_redundancy, ask, topic"),
-        ("magnitude", {"k": 2}, "k: 2 cannot be used; give a whole number from 3"),
-        ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number from 3"),
-        ("magnitude", {"redundancy": True}, "redundancy: True cannot be used; give a whole number from 1"),
-        ("magnitude", {"revisions": -2}, "revisions: -2 cannot be used; give a whole number from -1"),
-        ("magnitude", {"min_seconds": -1}, "min_seconds: -1 cannot be used; give a number from 0 to 86400"),
-        ("magnitude", {"min_seconds": float("nan")}, "min_seconds: nan cannot be used; give a number from 0 to 86400"),
-        ("magnitude", {"min_seconds": "20"}, "min_seconds: '20' cannot be used; give a number from 0 to 86400"),
-        ("magnitude", {"reason": ["x"]}, "reason: ['x'] cannot be used; choose one of required, optional, none"),
-        ("magnitude", {"attempts": 0}, "attempts: 0 cannot be used; give a whole number from 1"),
+        ("magnitude", {"k": 2}, "k: 2 cannot be used; give at least 3"),
+        ("magnitude", {"k": 8.0}, "k: 8.0 cannot be used; give a whole number"),
+        ("magnitude", {"redundancy": True}, "redundancy: True cannot be used; give a whole number"),
+        ("magnitude", {"revisions": -2}, "revisions: -2 cannot be used; give at least -1"),
+        ("magnitude", {"min_seconds": -1}, "min_seconds: -1 cannot be used; give at least 0"),
+        ("magnitude", {"min_seconds": float("nan")}, "min_seconds: nan cannot be used; give at most 86400"),
+        ("magnitude", {"min_seconds": "20"}, "min_seconds: '20' cannot be used; give a number"),
+        ("magnitude", {"reason": ["x"]}, "reason: ['x'] cannot be used; choose 'required', 'optional' or 'none'"),
+        ("magnitude", {"attempts": 0}, "attempts: 0 cannot be used; give at least 1"),
         ("magnitude", {"rating": 1}, "rating: 1 cannot be used; write true or false"),
-        ("magnitude", {"ask": ""}, "ask: '' cannot be used; give a text of 1 to 300 characters"),
-        ("preference", {"topic": "all"}, "topic: 'all' cannot be used; choose one of full, folded"),
+        ("magnitude", {"ask": ""}, "ask: '' cannot be used; give a longer text"),
+        ("preference", {"topic": "all"}, "topic: 'all' cannot be used; choose 'full' or 'folded'"),
         ("grades", {"scale": "magnitude"}, f"scale: 'magnitude' {GRADES_RULE}"),
         ("grades", {"scale": "0..1"}, f"scale: '0..1' {GRADES_RULE}"),
         ("grades", {"scale": "0-101"}, f"scale: '0-101' {GRADES_RULE}"),
@@ -149,12 +149,12 @@ GRADES_RULE = "cannot be used; write binary, or 0 to the highest grade, as 0-3"
         ("grades", {"scale": "binary", "labels": ["a", "a"]}, "labels: ['a', 'a']; give every grade a name of its own"),
         ("grades", {"scale": "binary", "labels": ["a", " "]}, "labels: ['a', ' ']; give every grade a name of its own"),
         ("grades", {"guidelines": ["a", 1, "c", "d"]}, "guidelines[1]: 1 cannot be used; give a text"),
-        ("grades", {"k": 0}, "k: 0 cannot be used; give a whole number from 1"),
-        ("grades", {"max_cannot_tell": 1.1}, "max_cannot_tell: 1.1 cannot be used; give a number from 0 to 1"),
-        ("preference", {"order": "best"}, "order: 'best' cannot be used; choose one of keep-preferred, "
-         + ", ".join(ORDERS)),
-        ("preference", {"sharing": "all"}, "sharing: 'all' cannot be used; choose one of own, shared"),
-        ("preference", {"measure": "ndcg"}, "measure: 'ndcg' cannot be used; choose one of wpref, ppref"),
+        ("grades", {"k": 0}, "k: 0 cannot be used; give at least 1"),
+        ("grades", {"max_cannot_tell": 1.1}, "max_cannot_tell: 1.1 cannot be used; give at most 1"),
+        ("preference", {"order": "best"}, "order: 'best' cannot be used; choose 'keep-preferred', "
+         + ", ".join(map(repr, ORDERS)).replace(", 'top'", " or 'top'")),
+        ("preference", {"sharing": "all"}, "sharing: 'all' cannot be used; choose 'own' or 'shared'"),
+        ("preference", {"measure": "ndcg"}, "measure: 'ndcg' cannot be used; choose 'wpref' or 'ppref'"),
         ("preference", {"sharing": "shared", "pair_redundancy": 3, "redundancy": 2},
          "pair_redundancy: 3 assessors of each pair, but 2 of a topic; raise redundancy"),
         ("preference", {"stop": "yes"}, "stop: 'yes' cannot be used; write true or false"),
@@ -174,8 +174,8 @@ def test_what_cannot_be_used_is_refused_by_its_key(name, table, message):
             "lines: there is no such key; choose from consent, practice, practice_attempts, another, max_units, "
             "restart, practice_each_unit, practice_restart, ask_organisers",
         ),
-        ({"practice_attempts": 0}, "practice_attempts: 0 cannot be used; give a whole number from 1"),
-        ({"max_units": -1}, "max_units: -1 cannot be used; give a whole number from 0"),
+        ({"practice_attempts": 0}, "practice_attempts: 0 cannot be used; give at least 1"),
+        ({"max_units": -1}, "max_units: -1 cannot be used; give at least 0"),
         ({"restart": None}, "restart: None cannot be used; write true or false"),
     ],
 )
@@ -197,7 +197,7 @@ def test_settings_can_be_made_in_python_too():
 
 
 def test_what_is_made_in_python_obeys_the_same_limits():
-    with pytest.raises(ArgumentError, match="k: 2 cannot be used; give a whole number from 3"):
+    with pytest.raises(ArgumentError, match="k: 2 cannot be used; give at least 3"):
         MagnitudeSettings(k=2)
     with pytest.raises(ArgumentError, match=r"labels\[0\]: 1 cannot be used; give a text"):
         GradesSettings(labels=(1, 2))

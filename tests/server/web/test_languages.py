@@ -2,7 +2,6 @@
 
 import ast
 import html
-import pickle
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,8 +81,6 @@ def test_pages_before_the_task_are_in_the_browsers_language(header: str, begin: 
 def test_a_message_is_its_english_text_and_remembers_its_parts() -> None:
     message = Message("Use at most %(longest)s characters; these are %(n)s.", longest=2000, n=2001)
     assert message == "Use at most 2,000 characters; these are 2,001."
-    assert pickle.loads(pickle.dumps(message)).values == {"longest": 2000, "n": 2001}
-    assert pickle.loads(pickle.dumps(Refusal("long", message))).message.template == message.template
     assert language("de").text(message) == "Verwenden Sie höchstens 2.000 Zeichen; dies sind 2.001."
 
 

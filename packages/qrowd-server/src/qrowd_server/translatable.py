@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 Value = str | int | float
 
@@ -36,13 +35,6 @@ class Message(str):
         made.template, made.values = template, values
         return made
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _make, (self.template, dict(self.values))
-
-
-def _make(template: str, values: Mapping[str, Value]) -> Message:
-    return Message(template, **values)
-
 
 @dataclass(frozen=True)
 class Block:
@@ -61,9 +53,6 @@ class Instructions(str):
         made = super().__new__(cls, joined(blocks))
         made.blocks = blocks
         return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Instructions, (self.blocks,)
 
 
 def joined(blocks: tuple[Block, ...], translate: Callable[[Message], str] = str, space: str = " ") -> str:

@@ -51,9 +51,6 @@ class Refusal(QrowdError):
         self.message = message if isinstance(message, Message) else Message(message)
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[Refusal], tuple[str, str, str]]:
-        return type(self), (self.code, self.message, self.field)
-
 
 # ---- what an assessor can ask for
 

@@ -35,9 +35,6 @@ class SchemaError(ArgumentError):
         super().__init__(f"{path(where)}: {problem}" if where else problem)
         self.where, self.problem, self.code = where, problem, code
 
-    def __reduce__(self) -> tuple[type[SchemaError], tuple[Where, str, str]]:
-        return type(self), (self.where, self.problem, self.code)
-
 
 def read(kind: type[T], table: Any) -> T:
     """A dataclass from a value of JSON or TOML."""
@@ -111,6 +108,23 @@ def path(where: Where) -> str:
 
 # ---- errors
 
+ADVICE = {  # by pydantic's name of a problem, with its numbers
+    "literal_error": "choose {expected}",
+    "bool_type": "write true or false",
+    "int_type": "give a whole number",
+    "int_from_float": "give a whole number",
+    "float_type": "give a number",
+    "finite_number": "give a number",
+    "greater_than": "give more than {gt:g}",
+    "greater_than_equal": "give at least {ge:g}",
+    "less_than": "give less than {lt:g}",
+    "less_than_equal": "give at most {le:g}",
+    "string_type": "give a text",
+    "string_too_short": "give a longer text",
+    "string_too_long": "give a text of at most {max_length} characters",
+    "tuple_type": "give a list",
+}
+
 
 def no_such(noun: str, name: str, names: Sequence[str]) -> str:
     """That there is no key or table of this name; the most similar one, and all there are.
@@ -140,7 +154,8 @@ def _schema_error(kind: Any, error: Mapping[str, Any]) -> SchemaError:
         names = tuple(_schema_at(schema, where[:-1]).get("properties", {}))
         return SchemaError(where, no_such("key", str(where[-1]), names) if names else "no key is allowed", code)
     text = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
-    return SchemaError(where, f"{text} cannot be used; {_advice(_schema_at(schema, where))}", code)
+    advice = ADVICE.get(code, "give a table of keys and values").format(**error.get("ctx", {}))
+    return SchemaError(where, f"{text} cannot be used; {advice}", code)
 
 
 def _schema_at(schema: Schema, where: Where) -> Schema:
@@ -155,34 +170,3 @@ def _schema_at(schema: Schema, where: Where) -> Schema:
         elif step is not None:
             part = part.get("properties", {}).get(step, part.get("additionalProperties") or {})
     return part
-
-
-def _advice(schema: Schema) -> str:
-    """What fits a schema."""
-    match schema:
-        case {"enum": choices}:
-            return f"choose one of {', '.join(map(str, choices))}"
-        case {"const": value}:
-            return f"write {value}"
-        case {"type": "boolean"}:
-            return "write true or false"
-        case {"type": "integer"}:
-            return f"give a whole number{_span(schema)}"
-        case {"type": "number"}:
-            return f"give a number{_span(schema)}"
-        case {"type": "string", "minLength": least, "maxLength": most}:
-            return f"give a text of {least} to {most} characters"
-        case {"type": "string", "maxLength": most}:
-            return f"give a text of at most {most} characters"
-        case {"type": "string"}:
-            return "give a text"
-        case {"type": "array"}:
-            return "give a list"
-    return "give a table of keys and values"
-
-
-def _span(schema: Schema) -> str:
-    low, high = (schema.get(name) for name in ("minimum", "maximum"))
-    if (above := schema.get("exclusiveMinimum")) is not None:
-        return f" above {above:.12g}" + ("" if high is None else f", at most {high:.12g}")
-    return ("" if low is None else f" from {low:.12g}") + ("" if high is None else f" to {high:.12g}")
