@@ -149,9 +149,7 @@ def test_after_a_deletion_nothing_of_the_person_is_in_the_tables_the_exports_or_
     before = marks_in(in_database(store))
     assert {NAME, REASON, DRAFT, OWNER, ABOUT} <= before, "the test's person has left marks"
     n_judgments = len(store.read(lambda connection: judgments(connection, "pilot")).value)
-    done = store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
-    assert done.pseudonym == "a3"
-    assert done.n_texts > 0
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000))
     assert marks_in(in_database(store)) == set()
     assert marks_in(everything_exported(store)) == set()
     assert len(store.read(lambda connection: judgments(connection, "pilot")).value) == n_judgments
@@ -244,12 +242,13 @@ def test_answers_are_kept_or_withdrawn_as_the_person_wants(store: Store) -> None
 
 def test_the_log_says_that_a_person_was_deleted_with_counts(store: Store) -> None:
     person = filled(store)
-    done = store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000, account="olga"))
+    store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9000, account="olga"))
     (entry,) = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.kind == DELETED]
     assert (entry.actor, entry.account, entry.assessor_id) == ("owner", "olga", person)
-    assert entry.data == {
-        "answers": "kept", "by": "owner", "n_events": done.n_events, "n_texts": done.n_texts, "texts": "removed",
-    }  # fmt: skip
+    data = dict(entry.data)
+    assert data.pop("n_events") > 0
+    assert data.pop("n_texts") > 0
+    assert data == {"answers": "kept", "by": "owner", "texts": "removed"}
 
 
 def test_sessions_and_invitations_end_with_the_person(store: Store) -> None:

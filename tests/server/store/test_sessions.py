@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from sqlalchemy import Row, select
 
-from qrowd.errors import ArgumentError
 from qrowd_server.store import schema, sessions
 from qrowd_server.store.base import Store
 from qrowd_server.store.sessions import get_setting, put_setting, secret
@@ -70,11 +69,6 @@ def test_logging_out_ends_one_session_or_all_of_somebody(store: Store) -> None:
     assert [found(store, token, NOON) is None for token in tokens] == [True, False, False]
     assert store.write(lambda c: sessions.close_sessions(c, "owner", 7)) == 0
     assert store.write(lambda c: sessions.close_sessions(c, "assessor", 7)) == 2
-
-
-def test_there_are_two_kinds_of_sessions(store: Store) -> None:
-    with pytest.raises(ArgumentError, match="assessor or owner"):
-        store.write(lambda c: sessions.open_session(c, "root", 1, NOON))  # type: ignore[arg-type]
 
 
 def test_the_secret_is_made_once_and_stays(store: Store) -> None:

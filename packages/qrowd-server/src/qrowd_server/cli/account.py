@@ -12,12 +12,11 @@ from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
-from qrowd_server.cli.database import open_campaigns
+from qrowd_server.cli.database import open_campaigns, server_address
 
 if TYPE_CHECKING:
     from qrowd_server.store.base import Store
 
-LOCAL = "http://127.0.0.1:8000"
 PASSWORD = "QROWD_PASSWORD"  # a variable of the environment, for scripts
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
 AsLink = Annotated[
@@ -105,9 +104,8 @@ def new_password() -> str:
 
 def _password_link(store: Store, number: int) -> str:
     from qrowd_server.store.accounts import password_link
-    from qrowd_server.store.sessions import BASE_URL, get_setting
 
-    address = store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+    address = server_address(store)
     return store.write(lambda connection: password_link(connection, number, address, time.time()))
 
 

@@ -15,10 +15,9 @@ from qrowd.cli.commands import command_group
 from qrowd.cli.input_files import show_notes
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver, output_file, write_output
-from qrowd_server.cli.database import open_campaigns
+from qrowd_server.cli.database import open_campaigns, server_address
 from qrowd_server.cli.judge_campaign import ask
 
-LOCAL = "http://127.0.0.1:8000"
 Name = Annotated[str, typer.Argument(help="Name of the campaign.")]
 NameOrArm = Annotated[str, typer.Argument(help="Name of the campaign, or CAMPAIGN/ARM for one of its arms.")]
 
@@ -159,7 +158,6 @@ def invite(
     """Create login links for assessors, also while the server runs. A link is shown once."""
     from qrowd_server.campaigns.running.campaign_settings import find
     from qrowd_server.store.invitation_links import invite_all
-    from qrowd_server.store.sessions import BASE_URL, get_setting
 
     remedy = "leave the name out, or make a further link with --further"
     with open_campaigns(database, write=True, beside_server=True, create=False) as store:
@@ -168,7 +166,7 @@ def invite(
                 connection, find(connection, name).id, assessors, time.time(), again=further, remedy=remedy
             )
         )
-        address = base_url or store.read(lambda connection: get_setting(connection, BASE_URL)) or LOCAL
+        address = base_url or server_address(store)
     for assessor, token in links:
         typer.echo(f"{assessor}\t{address.rstrip('/')}/join/{token}")
 
@@ -210,12 +208,10 @@ def change(
 def import_archive(archive: str, database: str) -> None:
     """Import a campaign and its event log from an archive."""
     from qrowd.errors import FileError, RowError
+    from qrowd.files import read_bytes
     from qrowd_server.campaigns.results.archive import read_archive
 
-    try:
-        lines = Path(archive).read_bytes().splitlines()
-    except OSError as error:
-        raise FileError(archive, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    lines = read_bytes(Path(archive)).splitlines()
     with open_campaigns(database, write=True, beside_server=True) as store:
         try:
             name = store.write(lambda connection: read_archive(connection, lines))
@@ -255,14 +251,5 @@ def delete(
 
 
 campaign = command_group(
-    "Create, watch and export campaigns of judging.",
-    init,
-    create,
-    change,
-    export,
-    status,
-    invite,
-    ask,
-    backup,
-    delete,
+    "Create, watch and export campaigns of judging.", init, create, change, export, status, invite, ask, backup, delete
 )

@@ -70,3 +70,10 @@ def open_campaigns(database: str, *, write: bool = False, beside_server: bool = 
     from qrowd_server.store.engine import open_store
 
     return open_store(database, create=create and write, read_only=not write, beside_server=beside_server)
+
+
+def server_address(store: Store) -> str:
+    """The address of the last server of a database."""
+    from qrowd_server.store.sessions import BASE_URL, get_setting
+
+    return store.read(lambda connection: get_setting(connection, BASE_URL)) or "http://127.0.0.1:8000"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from qrowd.errors import ArgumentError
@@ -90,46 +90,34 @@ def _nobody() -> str:
 # ---- accounts
 
 
-@dataclass(frozen=True)
-class Account:
-    """An account. disabled : since when, None where it may log in. has_password : else it signs in by a provider."""
-
-    id: int
-    name: str
-    created: float
-    role: ServerRole
-    disabled: float | None
-    has_password: bool
-
-
-def _accounts() -> Select[Any]:
-    return select(
-        account.c.id,
-        account.c.name,
-        account.c.created,
-        account.c.role,
-        account.c.disabled,
-        (account.c.password_hash != "").label("has_password"),
-    )
+Account: TypeAlias = Row[Any]  # columns of the table; has_password : else it signs in by a provider
+Member: TypeAlias = Row[Any]  # an account that was named in a campaign: account_id, name, role
+_ACCOUNTS = select(
+    account.c.id,
+    account.c.name,
+    account.c.created,
+    account.c.role,
+    account.c.disabled,
+    (account.c.password_hash != "").label("has_password"),
+)
 
 
-def accounts(connection: Connection) -> list[Account]:
+def accounts(connection: Connection) -> Sequence[Account]:
     """All accounts, by name."""
-    return [Account(*row) for row in connection.execute(_accounts().order_by(account.c.name))]
+    return connection.execute(_ACCOUNTS.order_by(account.c.name)).all()
 
 
 def read_account(connection: Connection, account_id: int) -> Account | None:
     """The account of a number, if there is one."""
-    row = connection.execute(_accounts().where(account.c.id == account_id)).one_or_none()
-    return None if row is None else Account(*row)
+    return connection.execute(_ACCOUNTS.where(account.c.id == account_id)).one_or_none()
 
 
 def find_account(connection: Connection, name: str) -> Account:
     """The account of a name."""
-    row = connection.execute(_accounts().where(account.c.name == name)).one_or_none()
+    row = connection.execute(_ACCOUNTS.where(account.c.name == name)).one_or_none()
     if row is None:
         raise ArgumentError(f"account {name[:100]!r}: there is none of this name; qrowd account list shows all")
-    return Account(*row)
+    return row
 
 
 def check_new_account(connection: Connection, name: str) -> None:
@@ -193,21 +181,10 @@ def remove_account(connection: Connection, account_id: int) -> None:
 # ---- roles in campaigns
 
 
-@dataclass(frozen=True)
-class Member:
-    """An account that was named in a campaign."""
-
-    account_id: int
-    name: str
-    role: CampaignRole
-
-
-def members(connection: Connection, campaign_id: int) -> list[Member]:
+def members(connection: Connection, campaign_id: int) -> Sequence[Member]:
     """Who was named in a campaign, by name; administrators need not be."""
-    query = select(account.c.id, account.c.name, member.c.role).select_from(member.join(account))
-    return [
-        Member(*row) for row in connection.execute(query.where(member.c.campaign_id == campaign_id).order_by("name"))
-    ]
+    query: Select[Any] = select(member.c.account_id, account.c.name, member.c.role).select_from(member.join(account))
+    return connection.execute(query.where(member.c.campaign_id == campaign_id).order_by("name")).all()
 
 
 def campaign_roles(connection: Connection, account_id: int) -> dict[int, CampaignRole]:

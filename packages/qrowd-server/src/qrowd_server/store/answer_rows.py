@@ -118,15 +118,9 @@ _BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), ass
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 
 
-def gold_answers_before(connection: Connection, assessor_id: int, but: int) -> list[Answered]:
-    """What an assessor answered to gold questions, oldest first, except in one assignment."""
+def gold_answers_of(connection: Connection, assessor_id: int, but: int = 0) -> list[Answered]:
+    """What an assessor answered to gold questions, oldest first. but : an assignment that is left out."""
     return [_answer(*row[1:]) for row in connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})]
-
-
-def count_entry_answers(connection: Connection, assessor_id: int) -> int:
-    """Gold questions of the entry test to which an assessor gave an answer that is right or wrong."""
-    own = assignment.c.assessor_id == assessor_id, gold_answer.c.is_entry
-    return len(connection.execute(_answered.where(*own)).all())
 
 
 def gold_answers_by_assessor(

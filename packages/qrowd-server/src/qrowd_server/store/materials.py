@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import Connection, Row, Select, Table, bindparam, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from qrowd_server.store.schema import campaign, document, gold, image, question, slot, topic, unit
+from qrowd_server.store.schema import campaign, document, gold, image, metadata, question, slot, topic, unit
 from qrowd_server.store.sessions import get_setting, put_setting
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 MATERIAL = {table.name: table for table in (topic, document, image, unit, slot, gold)}
 ROWS_AT_ONCE = 10_000
@@ -24,6 +28,7 @@ CampaignRow: TypeAlias = Row[Any]
 TopicRow: TypeAlias = Any
 DocumentRow: TypeAlias = Any
 UnitRow: TypeAlias = Any
+UnitPlan = tuple[int, str, list[int], int]  # topic, arm, documents, row of the Latin square
 
 
 def campaigns(connection: Connection) -> Sequence[CampaignRow]:
@@ -66,18 +71,40 @@ def add_material(
         connection.execute(statement, part)
 
 
-def add_units(connection: Connection, campaign_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Write units in this order; their numbers."""
+def add_units(
+    connection: Connection, campaign_id: int, units: Sequence[UnitPlan], n_slots: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Write units after those that there are, in this order; the rows of their slots. n_slots : of a unit, by arm."""
+    following = Counter(one.topic_id for one in units_of(connection, campaign_id))
+    rows = []
+    for topic_id, arm, documents, _ in units:
+        row = {"campaign_id": campaign_id, "topic_id": topic_id, "arm": arm, "documents": documents}
+        rows.append({**row, "number": following[topic_id]})
+        following[topic_id] += 1
     statement = insert(unit).returning(unit.c.id, sort_by_parameter_order=True)
-    return list(connection.scalars(statement, [{"campaign_id": campaign_id, **row} for row in rows])) if rows else []
+    ids = connection.scalars(statement, rows).all() if rows else ()
+    slots = []
+    for id, (topic_id, arm, _, latin_row) in zip(ids, units, strict=True):
+        slots += slot_rows(id, topic_id, arm, latin_row, range(n_slots[arm]))
+    return slots
+
+
+def slot_rows(unit_id: int, topic_id: int, arm: str, latin_row: int, numbers: range) -> list[dict[str, Any]]:
+    """The rows of some slots of a unit."""
+    row = {"unit_id": unit_id, "topic_id": topic_id, "arm": arm, "latin_row": latin_row}
+    return [{**row, "number": number} for number in numbers]
 
 
 def add_slots(
-    connection: Connection, campaign_id: int, rows: Sequence[Mapping[str, Any]], lottery: Iterable[float]
+    connection: Connection, campaign_id: int, rows: Sequence[Mapping[str, Any]], rng: Generator, after: float = 0.0
 ) -> None:
-    """Write slots, each with its place in the order in which they are handed out."""
-    drawn = ({**row, "lottery": float(place)} for row, place in zip(rows, lottery, strict=True))
-    add_material(connection, "slot", campaign_id, drawn)
+    """Write slots, each with its place in the order in which they are handed out, drawn from `after` to one more."""
+    places = (after + rng.random(len(rows))).tolist()
+    add_material(connection, "slot", campaign_id, map(_with_place, rows, places))
+
+
+def _with_place(row: Mapping[str, Any], place: float) -> dict[str, Any]:
+    return {**row, "lottery": place}
 
 
 def ids_by_label(connection: Connection, table: Literal["topic", "document"], campaign_id: int) -> dict[str, int]:
@@ -113,15 +140,12 @@ def change_document(connection: Connection, campaign_id: int, label: str, values
     connection.execute(update(document).where(*which).values(**values))
 
 
-def topic_of(connection: Connection, campaign_id: int, label: str) -> TopicRow | None:
-    """A topic by its label."""
-    query = select(topic).where(topic.c.campaign_id == campaign_id, topic.c.label == label)
-    return connection.execute(query).one_or_none()
-
-
-def document_of(connection: Connection, campaign_id: int, label: str) -> DocumentRow | None:
-    """A document by its label."""
-    query = select(document).where(document.c.campaign_id == campaign_id, document.c.label == label)
+def labelled(
+    connection: Connection, table: Literal["topic", "document"], campaign_id: int, label: str
+) -> Row[Any] | None:
+    """A topic or a document of a campaign by its label."""
+    c = MATERIAL[table].c
+    query = select(MATERIAL[table]).where(c.campaign_id == campaign_id, c.label == label)
     return connection.execute(query).one_or_none()
 
 
@@ -133,11 +157,6 @@ def add_question(connection: Connection, campaign_id: int, content: Mapping[str,
 def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | None:
     """What the question of a campaign is about, where it has one."""
     return connection.scalar(select(question.c.content).where(question.c.campaign_id == campaign_id))
-
-
-def find_topic(connection: Connection, id: int) -> TopicRow | None:
-    """By number."""
-    return connection.execute(select(topic).where(topic.c.id == id)).first()
 
 
 def topics_of(connection: Connection, campaign_id: int) -> Sequence[TopicRow]:
@@ -164,9 +183,10 @@ def find_image(connection: Connection, campaign: int, digest: str) -> tuple[str,
     return None if row is None else (row.media_type, row.content)
 
 
-def find_unit(connection: Connection, id: int) -> UnitRow | None:
-    """By number."""
-    return connection.execute(select(unit).where(unit.c.id == id)).first()
+def by_number(connection: Connection, table: Literal["campaign", "topic", "unit"], id: int) -> Row[Any]:
+    """A row by its number, which a foreign key says is there."""
+    this = metadata.tables[table]
+    return connection.execute(select(this).where(this.c.id == id)).one()
 
 
 def gold_of_topic(connection: Connection, topic_id: int) -> Sequence[Row[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, and_, case, func, select
@@ -106,7 +106,7 @@ class Message(NamedTuple):
     campaign_id: int
     assignment_id: int
     place: int
-    documents: tuple[str, ...]
+    documents: Sequence[str]
     text: str
     time: float
     reply: str | None = None
@@ -128,13 +128,13 @@ _COLUMNS = [message.c[name] for name in Message._fields]
 
 def save_messages(connection: Connection, rows: Iterable[Message]) -> None:
     """Add these, or change those of the same number."""
-    upsert(connection, message, [row._asdict() | {"documents": list(row.documents)} for row in rows])
+    upsert(connection, message, [row._asdict() for row in rows])
 
 
 def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
     """What an assessor asked, oldest first."""
     query = select(*_COLUMNS).where(message.c.assessor_id == assessor_id).order_by(message.c.number)
-    return [_message(row) for row in connection.execute(query)]
+    return [Message(*row) for row in connection.execute(query)]
 
 
 def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
@@ -148,15 +148,10 @@ def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
         .order_by(message.c.reply.is_not(None), message.c.time.desc(), message.c.number)
     )
     k = len(_COLUMNS)
-    return [Asked(_message(row[:k]), *row[k:]) for row in connection.execute(query.limit(n))]
+    return [Asked(Message(*row[:k]), *row[k:]) for row in connection.execute(query.limit(n))]
 
 
 def count_asked(connection: Connection, campaign_id: int) -> int:
     """How many questions of a campaign have no reply."""
     query = select(func.count()).where(message.c.campaign_id == campaign_id, message.c.reply.is_(None))
     return int(connection.execute(query).scalar_one())
-
-
-def _message(row: Iterable[object]) -> Message:
-    cells = Message(*row)  # type: ignore[arg-type]
-    return cells._replace(documents=tuple(cells.documents))

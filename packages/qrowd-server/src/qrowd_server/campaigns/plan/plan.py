@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
+from qrowd.model.labels import plural
 from qrowd_server.campaigns.plan.documents import (
     LANGUAGE,
     MAX_IMAGES,
@@ -153,8 +154,7 @@ class Plan:
     @property
     def counted(self) -> str:
         """How many topics and documents, in words."""
-        counts = ((len(self.topics), "topic"), (len(self.documents), "document"))
-        return ", ".join(f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
+        return f"{plural(len(self.topics), 'topic')}, {plural(len(self.documents), 'document')}"
 
 
 def arms_in_short(protocols: Mapping[str, str]) -> str:

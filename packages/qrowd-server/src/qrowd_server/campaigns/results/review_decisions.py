@@ -46,7 +46,8 @@ def adjudicate(
     if not graded:
         raise ArgumentError(f"{campaign}: it collects {', '.join(arms.values())}; final answers are grades")
     arm = only_arm(row.name, graded)
-    if None in (materials.topic_of(connection, row.id, topic), materials.document_of(connection, row.id, document)):
+    topic_row = materials.labelled(connection, "topic", row.id, topic)
+    if topic_row is None or materials.labelled(connection, "document", row.id, document) is None:
         raise ArgumentError(f"the campaign {row.name} has no document {document[:80]!r} of a topic {topic[:80]!r}")
     text, reason, value = text.strip(), reason.strip(), None
     place = topic, document, arm
@@ -80,7 +81,7 @@ def summaries(
     protocols = protocols_of(row)
     if arm not in protocols:
         raise ArgumentError(f"choose one of {', '.join(protocols)}", "arm", arm[:40])
-    if topic and materials.topic_of(connection, row.id, topic) is None:
+    if topic and materials.labelled(connection, "topic", row.id, topic) is None:
         raise ArgumentError(f"the campaign {campaign} has none of this name", "topic", topic[:40])
     if protocols[arm] == PREFERENCE:
         return []

@@ -57,7 +57,7 @@ class CampaignReader:
         self._memory = CampaignMemory() if memory is None else memory
         self.boards: dict[tuple[int, int], tuple[int, Board]] = {}
         self.settings: CampaignSettings = self._remembered(
-            "settings", campaign_id, lambda: read_settings(_there(materials.find_campaign(connection, campaign_id)))
+            "settings", campaign_id, lambda: read_settings(materials.by_number(connection, "campaign", campaign_id))
         )
 
     def _remembered(self, kind: str, id: int, read: Callable[[], V]) -> V:
@@ -71,7 +71,7 @@ class CampaignReader:
         return value
 
     def _topic(self, id: int) -> TopicRow:
-        return self._remembered("topic", id, lambda: _there(materials.find_topic(self.connection, id)))
+        return self._remembered("topic", id, lambda: materials.by_number(self.connection, "topic", id))
 
     def topic(self, id: int, order: tuple[int, ...]) -> TopicText:
         """The words of a topic, its snippets in this order."""
@@ -82,7 +82,7 @@ class CampaignReader:
         """The arm of a unit, and what it is made of."""
 
         def read() -> tuple[str, Material]:
-            unit = _there(materials.find_unit(self.connection, unit_id))
+            unit = materials.by_number(self.connection, "unit", unit_id)
             gold = () if self.settings.gold is None else gold_of_topic(self.connection, unit.topic_id)
             return unit.arm, material_of(unit, self._topic(unit.topic_id), self.settings.arms[unit.arm].settings, gold)
 
@@ -194,12 +194,6 @@ class AssessorReader(CampaignReader):
         super().__init__(connection, assessor.campaign_id, stamp, memory)
         self.assessor, self.status = assessor, status
         self.current = self.assignment(assessor.current_id)
-
-
-def _there(row: V | None) -> V:
-    """A row that a foreign key says is there."""
-    assert row is not None
-    return row
 
 
 # ---- what units are made of, from rows

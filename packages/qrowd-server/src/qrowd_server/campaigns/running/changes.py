@@ -6,7 +6,6 @@ with one event `changed`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -15,6 +14,7 @@ from sqlalchemy import Connection, func, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance
+from qrowd.model.labels import plural
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan, table_of
 from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.creation import (
@@ -25,7 +25,6 @@ from qrowd_server.campaigns.running.creation import (
     gold_rows,
     plan_of,
     settings_table,
-    slot_rows,
     topic_row,
 )
 from qrowd_server.protocols.assembly import slots_of
@@ -67,7 +66,7 @@ class Changes:
     def lines(self) -> list[str]:
         """What changes, a line each; none where nothing does."""
         added = ((len(self.topics), "topic"), (len(self.documents), "document"), (len(self.units), "unit"))
-        lines = [f"{n} {noun}{'s' * (n != 1)} added" for n, noun in added if n]
+        lines = [f"{plural(n, noun)} added" for n, noun in added if n]
         for arm, (before, after) in self.redundancy.items():
             lines.append(f"{f'arm {arm}: ' if arm else ''}{after} assessors of each unit, not {before}")
         reworded = [f"topic {label}" for label in self.topics_reworded]
@@ -240,24 +239,16 @@ def _add_units(
     connection: Connection, campaign_id: int, changes: Changes, topics: Mapping[str, int], documents: Mapping[str, int]
 ) -> None:
     """Write new units, their slots, and further slots of the units that there are."""
-    arms = changes.plan.arms
-    before = list(materials.units_of(connection, campaign_id))
-    following = Counter(unit.topic_id for unit in before)
-    rows: list[dict[str, Any]] = []
-    for label, arm, labels, _ in changes.units:
-        held, topic_id = [documents[one] for one in labels], topics[label]
-        rows.append({"topic_id": topic_id, "arm": arm, "number": following[topic_id], "documents": held})
-        following[topic_id] += 1
-    ids = materials.add_units(connection, campaign_id, rows)
-    slots = [
-        one
-        for id, row, (*_, latin_row) in zip(ids, rows, changes.units, strict=True)
-        for one in slot_rows(id, row["topic_id"], row["arm"], latin_row, range(slots_of(arms[row["arm"]])))
+    n_slots = {arm: slots_of(settings) for arm, settings in changes.plan.arms.items()}
+    columns = slot.c.unit_id, slot.c.topic_id, slot.c.arm, slot.c.latin_row
+    before = select(*columns, func.count()).where(slot.c.campaign_id == campaign_id).group_by(*columns)
+    had = connection.execute(before.order_by(slot.c.unit_id)).all()
+    planned = [
+        (topics[label], arm, [documents[one] for one in labels], latin_row)
+        for label, arm, labels, latin_row in changes.units
     ]
-    n_slots = select(slot.c.unit_id, func.count(), func.min(slot.c.latin_row)).where(slot.c.campaign_id == campaign_id)
-    had = {id: (n, latin_row) for id, n, latin_row in connection.execute(n_slots.group_by(slot.c.unit_id))}
-    for unit in before:
-        n, latin_row = had[unit.id]
-        slots += slot_rows(unit.id, unit.topic_id, unit.arm, latin_row, range(n, slots_of(arms[unit.arm])))
-    chance = Chance.of(changes.plan.seed).stream(f"further slots {sum(n for n, _ in had.values())}")
-    materials.add_slots(connection, campaign_id, slots, chance.random(len(slots)))
+    slots = materials.add_units(connection, campaign_id, planned, n_slots)
+    for id, topic_id, arm, latin_row, n in had:
+        slots += materials.slot_rows(id, topic_id, arm, latin_row, range(n, n_slots[arm]))
+    rng = Chance.of(changes.plan.seed).stream(f"further slots {sum(n for *_, n in had)}")
+    materials.add_slots(connection, campaign_id, slots, rng)

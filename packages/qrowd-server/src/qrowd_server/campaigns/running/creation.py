@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,6 @@ from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_notes import effort_of
 from qrowd_server.campaigns.plan.plan_tables import question_table
-from qrowd_server.campaigns.plan.question_settings import QuestionSettings
 from qrowd_server.campaigns.running.campaign_reader import question_of
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
 from qrowd_server.campaigns.running.question_batches import add_first_batch
@@ -151,6 +151,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
 
 def settings_table(plan: Plan) -> dict[str, Any]:
     """The settings of a campaign, as its row has them."""
+    question = plan.question and {**plan.question.short(), "n_documents": len(plan.question.pairs)}
     return {
         "arms": [
             {
@@ -167,12 +168,8 @@ def settings_table(plan: Plan) -> dict[str, Any]:
         "effort": effort_of(plan),
         "panel": None if plan.panel is None else vars(plan.panel),
         "gold": None if plan.gold is None else plain(GoldSettings, plan.gold),
-        "question": None if plan.question is None else _short(plan.question),
+        "question": question,
     }
-
-
-def _short(question: QuestionSettings) -> dict[str, Any]:
-    return {**question.short(), "n_documents": len(question.pairs)}
 
 
 def topic_row(t: TopicPlan, documents: Mapping[str, int]) -> dict[str, Any]:
@@ -212,27 +209,27 @@ def assembled_units(t: TopicPlan, settings: Settings, rng: Rng) -> list[list[str
     return [[t.pool[place] for place in places] for places in units]
 
 
-def slot_rows(unit_id: int, topic_id: int, arm: str, latin_row: int, numbers: range) -> list[dict[str, Any]]:
-    """The rows of some slots of a unit."""
-    row = {"unit_id": unit_id, "topic_id": topic_id, "arm": arm, "latin_row": latin_row}
-    return [{**row, "number": number} for number in numbers]
-
-
 def _planned_units(plan: Plan) -> Iterator[Assembled]:
     chance = Chance.of(plan.seed)
     for i, t in enumerate(plan.topics):
-        number = 0
-        for arm, settings in plan.arms.items():
-            for labels in assembled_units(t, settings, chance.stream(f"units {arm}".strip(), i)):
-                yield t.label, arm, number, labels
-                number += 1
+        units = (
+            (arm, labels)
+            for arm, settings in plan.arms.items()
+            for labels in assembled_units(t, settings, chance.stream(f"units {arm}".strip(), i))
+        )
+        for number, (arm, labels) in enumerate(units):
+            yield t.label, arm, number, labels
 
 
-def _check_unit(t: TopicPlan, settings: Settings, labels: Sequence[str]) -> None:
-    """Refuse a unit that was assembled before and cannot be of the topic."""
-    members = set(labels)
-    if not labels or len(members) < len(labels) or not set(_checks(t, settings)) <= members <= set(t.pool):
-        raise ArgumentError(f"units of topic {t.label!r}: they do not fit its pool; export the archive once more")
+def _check_units(plan: Plan, units: Sequence[Assembled]) -> None:
+    """Refuse units that were assembled before and cannot be of their topics."""
+    topics, following = {t.label: t for t in plan.topics}, Counter[str]()
+    for label, arm, number, labels in units:
+        t, members = topics[label], set(labels)
+        fits = set(_checks(t, plan.arms[arm])) <= members <= set(t.pool) and number == following[label]
+        if not labels or len(members) < len(labels) or not fits:
+            raise ArgumentError(f"units of topic {label!r}: they do not fit its pool; export the archive once more")
+        following[label] += 1
 
 
 def _add_units(
@@ -248,26 +245,20 @@ def _add_units(
     In a campaign with several arms the slots are laid out as a Latin square: in each of its rows a topic has one arm,
     and the arms take turns over the topics. `transaction` gives each assessor a row.
     """
+    if units is None:
+        units = list(_planned_units(plan))
+    else:
+        _check_units(plan, units)
     arms = list(plan.arms)
-    places = {t.label: (i, t) for i, t in enumerate(plan.topics)}
-    rows: list[dict[str, Any]] = []
-    latin_rows: list[int] = []
-    for label, arm, number, labels in _planned_units(plan) if units is None else units:
-        i, t = places[label]
-        if units is not None:
-            _check_unit(t, plan.arms[arm], labels)
-        held = [documents[one] for one in labels]
-        rows.append({"topic_id": topics[label], "arm": arm, "number": number, "documents": held})
-        latin_rows.append((arms.index(arm) - i) % len(arms))
-    ids = materials.add_units(connection, campaign_id, rows)
-    n_slots = {arm: slots_of(settings) for arm, settings in plan.arms.items()}
-    slots = [
-        one
-        for id, row, latin_row in zip(ids, rows, latin_rows, strict=True)
-        for one in slot_rows(id, row["topic_id"], row["arm"], latin_row, range(n_slots[row["arm"]]))
+    places = {t.label: i for i, t in enumerate(plan.topics)}
+    planned = [
+        (topics[label], arm, [documents[one] for one in labels], (arms.index(arm) - places[label]) % len(arms))
+        for label, arm, _, labels in units
     ]
-    materials.add_slots(connection, campaign_id, slots, Chance.of(plan.seed).stream("slots").random(len(slots)))
-    return len(rows), len(slots)
+    n_slots = {arm: slots_of(settings) for arm, settings in plan.arms.items()}
+    slots = materials.add_units(connection, campaign_id, planned, n_slots)
+    materials.add_slots(connection, campaign_id, slots, Chance.of(plan.seed).stream("slots"))
+    return len(units), len(slots)
 
 
 # ---- documents and pictures
@@ -280,16 +271,16 @@ def add_documents(
     documents = tuple(documents)
     materials.add_material(connection, "document", campaign_id, map(_row, documents))
     for document in documents:
-        for content in _contents(document):
-            _add_content(connection, campaign_id, content, written)
+        for image in document.images:
+            _add_content(connection, campaign_id, image_from_text(image), written)
 
 
 def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
     """Write a document in the place of the one with its label; arguments as for `add_documents`."""
     values = {key: value for key, value in _row(document).items() if key != "label"}
     materials.change_document(connection, campaign_id, document.label, values)
-    for content in _contents(document):
-        _add_content(connection, campaign_id, content, written)
+    for image in document.images:
+        _add_content(connection, campaign_id, image_from_text(image), written)
 
 
 def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str, str], written: set[str]) -> None:
@@ -318,10 +309,6 @@ def _row(document: DocumentPlan) -> dict[str, Any]:
         "layout": document.layout or None,
         "pages": [image_from_text(page).digest for page in document.pages] or None,
     }
-
-
-def _contents(document: DocumentPlan) -> Iterator[Image]:
-    yield from map(image_from_text, document.images)
 
 
 def _add_content(connection: Connection, campaign_id: int, content: Image, written: set[str]) -> None:

@@ -110,8 +110,7 @@ def _after(
     """A question after an event about it. id : of the assignment."""
     data, number = event.data, int(event.data["number"])
     if event.kind == "message_sent":
-        documents = tuple(data["documents"])
-        return Message(assessor_id, number, campaign_id, id, data["place"], documents, data["text"], at)
+        return Message(assessor_id, number, campaign_id, id, data["place"], data["documents"], data["text"], at)
     message = earlier[assessor_id, number]
     if event.kind == "message_answered":
         return message._replace(reply=data["text"], replied=at, read=None)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, get_args
@@ -67,19 +66,6 @@ HIDDEN = frozenset({"checked", "offered", "unanswered", "excluded"})  # kinds of
 # ---- deletion
 
 
-@dataclass(frozen=True)
-class Deletion:
-    """What a deletion did.
-
-    pseudonym : under which the answers stay. n_events : events that were changed. n_texts : comments, reasons and
-    questions that were removed.
-    """
-
-    pseudonym: str
-    n_events: int
-    n_texts: int
-
-
 def delete_person(
     connection: Connection,
     campaign: str,
@@ -90,7 +76,7 @@ def delete_person(
     by: By = "owner",
     account: str | None = COMMAND_LINE,
     number: Callable[[], int] = lambda: secrets.randbits(62),
-) -> Deletion:
+) -> None:
     """Remove a person from a campaign; a moment later the files of a SQLite store hold nothing of them.
 
     answers : keep leaves them in the result, under the pseudonym; withdraw takes them out, as if the person were
@@ -128,7 +114,6 @@ def delete_person(
     events.append(connection, [entry])
     rebuild(connection, campaign, only=row.id)
     connection.info[ERASE] = True
-    return Deletion(row.label, n_events, n_texts)
 
 
 # ---- the retention time

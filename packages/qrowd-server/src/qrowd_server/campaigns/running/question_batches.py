@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -172,22 +171,15 @@ def _add_units(connection: Connection, row: CampaignRow, by_topic: Mapping[str, 
     assert isinstance(settings, GradesSettings)
     topics = materials.ids_by_label(connection, "topic", row.id)
     documents = materials.ids_by_label(connection, "document", row.id)
-    earlier = list(materials.units_of(connection, row.id))
-    following = Counter(unit.topic_id for unit in earlier)
-    units: list[dict[str, Any]] = []
-    for label, labels in by_topic.items():
-        topic_id = topics[label]
-        for start in range(0, len(labels), settings.k):
-            held = [documents[one] for one in labels[start : start + settings.k]]
-            units.append({"topic_id": topic_id, "arm": arm["name"], "number": following[topic_id], "documents": held})
-            following[topic_id] += 1
-    slots = [
-        {"unit_id": id, "topic_id": unit["topic_id"], "arm": arm["name"], "latin_row": 0, "number": number}
-        for id, unit in zip(materials.add_units(connection, row.id, units), units, strict=True)
-        for number in range(settings.redundancy)
+    n_earlier = len(list(materials.units_of(connection, row.id)))
+    units = [
+        (topics[label], arm["name"], [documents[one] for one in labels[start : start + settings.k]], 0)
+        for label, labels in by_topic.items()
+        for start in range(0, len(labels), settings.k)
     ]
-    lottery = Chance.of(row.seed).stream("batches", len(earlier)).random(len(slots))
-    materials.add_slots(connection, row.id, slots, len(earlier) + lottery)  # earlier batches are judged first
+    slots = materials.add_units(connection, row.id, units, {arm["name"]: settings.redundancy})
+    rng = Chance.of(row.seed).stream("batches", n_earlier)
+    materials.add_slots(connection, row.id, slots, rng, after=n_earlier)  # earlier batches are judged first
 
 
 # ---- looks

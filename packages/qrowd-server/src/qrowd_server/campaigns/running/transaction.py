@@ -278,7 +278,7 @@ class Transaction:
         places = {"gold_every": gold.every}
         if not gold.first:
             return places
-        n_answered = answers.count_entry_answers(self.connection, assessor.id)
+        n_answered = sum(is_entry for *_, is_entry in answers.gold_answers_of(self.connection, assessor.id))
         return places | ({"gold_first": gold.first - n_answered} if n_answered < gold.first else {})
 
     def _exclude_by_gold(self, assessor: AssessorRow, assignment: AssignmentState) -> None:
@@ -292,7 +292,7 @@ class Transaction:
             return
         rows = assignment.protocol.rows(assignment.task, assignment.state)
         gold_rows = sorted((row for row in rows if isinstance(row, GoldRow)), key=lambda row: row.time)
-        before = answers.gold_answers_before(self.connection, assessor.id, assignment.row.id)
+        before = answers.gold_answers_of(self.connection, assessor.id, assignment.row.id)
         gold_answers = [GoldAnswer(*one) for one in before]
         gold_answers += [
             GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)

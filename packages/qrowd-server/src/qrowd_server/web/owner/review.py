@@ -103,8 +103,8 @@ async def item(context: OwnerContext) -> Response:
 
 def find_item(connection: Connection, campaign_id: int, topic_label: str, label: str, arm: str) -> Item | None:
     """What was said of a document; None where there is no such one."""
-    topic = materials.topic_of(connection, campaign_id, topic_label)
-    document = materials.document_of(connection, campaign_id, label)
+    topic = materials.labelled(connection, "topic", campaign_id, topic_label)
+    document = materials.labelled(connection, "document", campaign_id, label)
     if topic is None or document is None:
         return None
     text = document_texts(connection, [document.id])[document.id]
