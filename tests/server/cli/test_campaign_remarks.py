@@ -52,7 +52,7 @@ def on_pages(made: Estate) -> dict[str, str]:
     made.clock.now += 60  # what pages show is a few seconds old at most
     owner = made.owner()
     row = r'<a href="([^"]+)" dir="auto">([^<]+)</a><br><span class="flag">([^<]+)</span>'
-    found = re.findall(row, owner.get(f"{BASE}/assessors").text)
+    found = re.findall(row, owner.get(BASE).text)
     for address, _, remark in found:
         assert f"Stands out: {remark}." in owner.get(address).text
     return {name: unescape(remark) for _, name, remark in found}

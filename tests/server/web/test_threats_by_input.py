@@ -146,13 +146,13 @@ INJECTIONS = [
 
 def test_no_text_becomes_a_part_of_a_statement(shared: Fort) -> None:
     owner, csrf, before = shared.owner(), owner_login(shared), count(shared, event)
-    assert owner.get("/owner/c/sizes/assessors").status == 200
+    assert owner.get("/owner/c/sizes").status == 200
     api = {"authorization": f"Bearer {shared.links['key all']}"}
     for i, text in enumerate(INJECTIONS):
         plain = text.encode("utf-8", "surrogatepass")
         q = quote(plain, safe="")
         stranger = Browser(shared.app, address=f"192.0.3.{i}")
-        assert owner.get(f"/owner/c/sizes/assessors?arm={q}").status in (200, 400, 422), text
+        assert owner.get(f"/owner/c/sizes?arm={q}").status in (200, 400, 422), text
         for path in (f"/c/{q}", f"/join/{q}", f"/panel/{q}?id=x", f"/owner/c/{q}", f"/owner/c/sizes/assessors/{q}"):
             assert owner.get(path).status in (400, 403, 404), path
         assert stranger.get(f"/panel/sizes?id={q}").status in (200, 400), text

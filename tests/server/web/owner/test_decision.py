@@ -19,6 +19,7 @@ from stores import empty_file
 from webserver import Browser, Place, serving, streaming
 
 PAGE = "/owner/c/pilot"
+RESULTS = f"{PAGE}/results"
 
 __all__ = ["qrowd"]  # a fixture
 
@@ -59,11 +60,13 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     filling.start()
     filling.join()
     made.clock.now += 100
-    page = decided(made.owner(), f"{PAGE}/live")
+    page = decided(made.owner(), RESULTS)
     assert page.count("Which system is better?") == 1
-    words = html.unescape(text_of(decided(made.owner(), PAGE)))
+    words = html.unescape(text_of(page))
     compared = said("compare")
     assert compared[0] in words
+    for path in (PAGE, f"{PAGE}/live"):
+        assert compared[0].partition(" Caution:")[0] in html.unescape(text_of(decided(made.owner(), path)))
     conditions = compared[compared.index(next(line for line in compared if line.startswith("test of all pairs"))) :]
     left_out = ("agreement of rankings: ", "AP correlation: ", "AP-b: ", "same sign: ")
     assert len(conditions) == 8
@@ -90,11 +93,11 @@ def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
     viewer = Browser(streaming(made.app), made.base)
     token = viewer.get("/owner/login").field("csrf")
     viewer.post("/owner/login", {"csrf": token, "name": "vera", "password": PASSWORD}, origin=made.base)
-    page = decided(viewer, PAGE)
+    page = decided(viewer, RESULTS)
     assert "What assessors disagree about" in page
-    assert "pseudonyms" not in page
+    assert "under their pseudonyms" not in page
     assert "/review/item" not in page
-    assert "/review/item" in decided(made.owner(), PAGE)
+    assert "/review/item" in decided(made.owner(), RESULTS)
 
 
 def test_a_campaign_without_runs_has_no_decision(made: Place) -> None:

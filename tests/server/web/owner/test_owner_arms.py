@@ -44,22 +44,22 @@ def asked(made: Estate, path: str) -> Answer:
 
 def test_every_page_names_the_arms_and_what_they_collect(made: Estate) -> None:
     owner = made.owner()
-    for page in ("", "/assessors", "/results", "/settings", "/invitations"):
+    for page in ("", "/results", "/settings", "/invitations"):
         text = owner.get(BASE + page).text
         assert "absolute (grades), preference (preferences), degrees (preferences)" in text, page
     assert "absolute (grades), preference (preferences), degrees (preferences)" in owner.get("/owner").text
 
 
 def test_progress_has_a_row_for_each_topic_in_each_arm(made: Estate) -> None:
-    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", made.owner().get(BASE).text)
-    assert [re.findall(r"<td>([a-z]+)</td>", row)[0] for row in rows] == [arm for arm in ARMS for _ in range(3)]
+    rows = re.findall(r"<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><span.*?</tr>", made.owner().get(BASE).text)
+    assert [re.findall(r'data-label="Arm">([a-z]+)</td>', row)[0] for row in rows] == [arm for arm in ARMS for _ in range(3)]
     assert all("2 / 2" in row for row in rows)
 
 
 def test_assessors_and_their_agreement_are_shown_arm_by_arm(made: Estate) -> None:
     owner = made.owner()
     number = made.assessor("person-0", "study").rpartition("/")[2]
-    for page in ("/assessors", "/results", f"/assessors/{number}"):
+    for page in ("", "/results", f"/assessors/{number}"):
         for arm, nouns in ARMS.items():
             text = owner.get(f"{BASE}{page}?arm={arm}").text
             assert f'?arm={arm}" aria-current="page">{arm} ({nouns})' in text

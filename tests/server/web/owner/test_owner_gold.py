@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
 
 def test_pages_show_accuracy_with_its_interval_and_the_bonus_by_its_rule(made: Estate) -> None:
     owner = made.owner()
-    text = text_of(owner.get(f"{BASE}/assessors").text)
+    text = text_of(owner.get(BASE).text)
     assert "person-0" in text
     assert " % to " in text, "the interval"
     payment = owner.get(f"{BASE}/export/payment/csv").text

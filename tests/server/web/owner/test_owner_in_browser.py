@@ -28,7 +28,7 @@ def begin_session(made: Estate, tab: Page) -> None:
 
 def paths(made: Estate) -> list[str]:
     """Every kind of page that an owner sees."""
-    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/assessors", "/results", "/settings")]
+    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/log", "/results", "/settings")]
     other = [f"/owner/c/small{path}" for path in ("", "/panel", "/invitations", "/results", "/delete")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
     return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/results"]
@@ -68,7 +68,7 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     tab.get_by_label("Names, one a line").fill("zoe")
     tab.get_by_role("button", name="Make links").last.click()
     link = tab.get_by_label("Name and link").input_value().split()[-1]
-    tab.get_by_role("link", name="Overview").click()
+    tab.get_by_role("link", name="Progress", exact=True).click()
 
     guest = browser.new_context().new_page()
     guest.goto(link)

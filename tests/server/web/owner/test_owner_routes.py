@@ -310,7 +310,7 @@ def test_a_model_is_called_one(made: Estate, tmp_path: Path) -> None:
     ask_in_campaign(made.store, "small", FunctionModel(answer, "small-1"), record=tmp_path / "record", max_failures=9)
     owner = made.owner()
     assert "1 of them is a model" in text_of(owner.get("/owner/c/small/live").text)
-    table = text_of(owner.get("/owner/c/small/assessors").text)
+    table = text_of(owner.get("/owner/c/small").text)
     assert "small-1+campaign model" in table
     assert "ann model" not in table
     page = text_of(owner.get(made.assessor("small-1+campaign")).text)

@@ -52,9 +52,11 @@ def test_the_page_shows_the_statement_and_what_is_left(made: Place) -> None:
         assert question.sentence in page.text
         assert f'data-figure="judged">{question.n_judged}<' in page.text
         assert ("about" in page.text) == (not question.answer)
-        assert question.differences
-        for one in question.differences:
-            assert f"{one.first}</th><td>{one.second}</td>" in page.text
+    results = owner.get("/owner/c/live/results").text
+    assert question.sentence in results
+    assert question.differences
+    for one in question.differences:
+        assert f"{one.first}</th><td>{one.second}</td>" in results
 
 
 def test_a_decided_campaign_can_be_resumed_on_the_page(made: Place) -> None:

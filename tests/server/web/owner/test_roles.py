@@ -45,7 +45,6 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/log"): "viewer",
     ("GET", "/owner/c/{campaign}/results"): "viewer",
     ("GET", "/owner/c/{campaign}/export/{what}/{format}"): "viewer",
-    ("GET", "/owner/c/{campaign}/assessors"): "owner",
     ("GET", "/owner/c/{campaign}/assessors/{number}"): "owner",
     ("POST", "/owner/c/{campaign}/assessors/{number}"): "owner",
     ("GET", "/owner/c/{campaign}/assessors/{number}/data"): "owner",

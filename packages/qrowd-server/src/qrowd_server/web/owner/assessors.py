@@ -1,6 +1,5 @@
-"""Assessors: the table of all, the page of one, and what an owner can change about one.
+"""Assessors: how well they judge, the page of one, and what an owner can change about one.
 
-GET  /owner/c/{campaign}/assessors             a table
 GET  /owner/c/{campaign}/assessors/{number}    one       POST to it: exclude, reinstate, reset, delete
 GET  /owner/c/{campaign}/assessors/{number}/data   all that is held about one, as JSON
 """
@@ -28,7 +27,7 @@ from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
-FRESH = 15.0  # seconds that quality is shown without being worked out again
+FRESH = 30.0  # seconds that quality is shown without being worked out again
 UNITS_SHOWN = 50  # the last so many
 LONGEST_REASON = 2000
 CANNOT_TELL = "cannot tell"
@@ -43,11 +42,6 @@ async def quality_of(context: OwnerContext) -> Quality:
         return await context.read(quality, of, names=names)
 
     return await context.memory.get(("quality", name, arm, "names" if names else ""), FRESH, work)
-
-
-async def assessors(context: OwnerContext) -> Response:
-    """The table of all assessors, in the order in which they came."""
-    return context.render("assessors", q=await quality_of(context))
 
 
 # ---- one assessor
@@ -77,7 +71,7 @@ async def assessor(context: OwnerContext, notice: str = "") -> Response:
     log = await context.read(events_of_assessor, row.id)
     values = {"person": row, "mine": mine, "units": units, "n_units": n_units, "q": q}
     values["deleted"] = any(one.kind == DELETED for one in log)
-    return context.render("assessor", tab="assessors", notice=notice, **values)
+    return context.render("assessor", tab="progress", notice=notice, **values)
 
 
 async def change(context: OwnerContext, fields: Form) -> Response:
@@ -150,7 +144,6 @@ def units_of(connection: Connection, row: AssessorRow) -> tuple[int, list[UnitOf
 
 
 ROUTES: list[BaseRoute] = [
-    page("/owner/c/{campaign}/assessors", assessors, needs=OWNER_OF),
     page("/owner/c/{campaign}/assessors/{number}", assessor, needs=OWNER_OF),
     form("/owner/c/{campaign}/assessors/{number}", change, assessor, needs=OWNER_OF),
     page("/owner/c/{campaign}/assessors/{number}/data", data_file, needs=OWNER_OF),

@@ -42,12 +42,14 @@ from qrowd_server.store import accounts as stored
 from qrowd_server.store import event_log as events
 from qrowd_server.store.accounts import CAMPAIGN_ROLES, campaign_roles, set_member
 from qrowd_server.store.materials import CampaignRow, campaigns
+from qrowd_server.store.review_rows import count_asked
 from qrowd_server.store.sessions import get_setting, put_setting
 from qrowd_server.store.state_rows import assessors_of
 from qrowd_server.web import page_texts as texts
 from qrowd_server.web.downloads import download
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner import formatting
+from qrowd_server.web.owner.assessors import quality_of
 from qrowd_server.web.owner.context import (
     MEMBER,
     NO_ACCOUNT,
@@ -76,15 +78,22 @@ async def overview(context: OwnerContext) -> Response:
 async def campaign(context: OwnerContext) -> Response:
     """One campaign as it runs."""
     created = "created" in query_of(context.request)  # just now, by the form
-    p = await context.read(progress, context.campaign.name, context.now)
-    decision = await decision_of(context)
-    return context.render("campaign", tab="overview", created=created, p=p, decision=decision)
+    return context.render("campaign", tab="progress", created=created, **await _progress(context))
 
 
 async def live(context: OwnerContext) -> Response:
     """The part of the page that changes, for the script that asks every five seconds."""
-    p = await context.read(progress, context.campaign.name, context.now)
-    return context.render("live", p=p, decision=await decision_of(context))
+    return context.render("live", **await _progress(context))
+
+
+async def _progress(context: OwnerContext) -> dict[str, Any]:
+    """How far the campaign is, its people, and the answer so far."""
+    return {
+        "p": await context.read(progress, context.campaign.name, context.now),
+        "q": await quality_of(context),
+        "decision": await decision_of(context),
+        "n_asked": await context.read(count_asked, context.campaign.id),
+    }
 
 
 async def set_status(context: OwnerContext, fields: Form) -> Response:
@@ -270,7 +279,7 @@ async def log(context: OwnerContext) -> Response:
         return rows, {one.id: one.name if context.may(OWNER_OF) else one.label for one in people}
 
     rows, names = await context.read(work)
-    return context.render("log", rows=rows, names=names, n_pages=n_pages, current=current)
+    return context.render("log", tab="progress", rows=rows, names=names, n_pages=n_pages, current=current)
 
 
 LARGE = dict.fromkeys((NEW, SENT), MAX_ZIP + (1 << 20))  # bytes that a form may have

@@ -18,6 +18,8 @@ async function renew() {
     const next = fresh.content.querySelector("[data-live]");
     if (next.dataset.status !== part.dataset.status) { location.reload(); return; } // the buttons above differ then
     failures = 0;
+    const folds = [...part.querySelectorAll("details")].map((one) => one.open);
+    next.querySelectorAll("details").forEach((one, i) => { one.open = folds[i] ?? one.open; });
     if (next.innerHTML === part.innerHTML || part.contains(document.activeElement)) return;
     const moved = [...part.querySelectorAll(".scroller")].map((one) => one.scrollLeft);
     part.replaceWith(next);
