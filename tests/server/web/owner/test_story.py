@@ -24,7 +24,7 @@ from random import Random
 from threading import Thread
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 from browsers import Look
 from qrowd_server.store.materials import find_campaign
@@ -193,10 +193,10 @@ class Lead:
         self.tab.get_by_role("link", name=name, exact=isinstance(name, str)).first.click()
         self.tab.wait_for_load_state()
 
-    def take(self, selector: str) -> tuple[str, str]:
-        """The name and content of a file that a link or button sends."""
+    def take(self, link: Locator) -> tuple[str, str]:
+        """The name and content of the file behind a link."""
         with self.tab.expect_download() as waiting:
-            self.tab.locator(selector).first.click()
+            link.click()
         return waiting.value.suggested_filename, waiting.value.path().read_text(encoding="utf-8")
 
     # what the owner does, and where
@@ -239,7 +239,7 @@ class Lead:
 
     def decision(self) -> tuple[str, list[str]]:
         """Which system is better, and under which conditions."""
-        self.follow("Overview")
+        self.follow("Results")
         words = self.tab.locator("[data-figure=decision]")
         for _ in range(60):
             if words.count() and "are being compared" not in words.inner_text():
@@ -261,12 +261,10 @@ class Lead:
         return label
 
     def download(self) -> dict[str, str]:
-        self.follow("Export")
-        self.see("files")
-        return dict(
-            self.take(f"a[href$='/export/{file}']")
-            for file in ("judgments/csv", "judgments/csv?everything=1", "judgments/qrels", "archive/jsonl")
-        )
+        """The three files, and the table with the answers of people who were excluded."""
+        files = dict(self.take(self.tab.get_by_role("link", name=name)) for name in ("Table", "Qrels", "Everything"))
+        self.tab.get_by_text("Other files", exact=True).click()
+        return files | dict([self.take(self.tab.locator("a[href$='/judgments/csv?everything=1']"))])
 
 
 # ---- what must be true
@@ -322,6 +320,7 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
     material = Material(6, 12) if look.every else Material(3, 4)
     with empty_server(tmp_path) as made:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(10_000)
         lead = Lead(context.new_page(), made, look)
         lead.log_in()
         lead.make_campaign(material)
