@@ -57,6 +57,32 @@ def test_qrowd_next_states_of_a_campaign_what_it_states_of_its_exports(qrowd, li
     assert of_campaign.err == ""
 
 
+def test_a_campaign_supplies_the_runs_and_all_of_its_question(qrowd, live, tmp_path):
+    of_campaign = qrowd("next", "--campaign", "live", "--statement", "said.html")
+    assert of_campaign.status == 0, of_campaign.err
+    assert of_campaign.out == qrowd(*NEXT, "--campaign", "live").out
+    assert "<h1>sys0 &gt; sys1</h1>" in (tmp_path / "said.html").read_text()
+    assert "confidence: 0.9 that" in qrowd("next", "--campaign", "live", "--confidence", ".9").out
+    other = qrowd("next", "--campaign", "live", "--question", "sys1 > sys0")
+    assert other.status == 2
+    assert other.err.startswith("qrowd: design: it is for the question 'sys0 > sys1', not for 'sys1 > sys0'; ")
+
+
+def test_the_settings_of_a_question_are_those_of_the_campaign(qrowd, tmp_path):
+    settings = 'measure = "P(rel=2)@5"\nconfidence = 0.8\ntolerance = 0.01\nbatch = 10\n'
+    write_world(tmp_path / "f", make_world(topics=4, documents=10), k=10, settings=settings)
+    assert qrowd("campaign", "create", "f").status == 0
+    out = qrowd("next", "--campaign", "live").out
+    for words in (" by P(rel=2)@5 ", "confidence: 0.8 that", "tolerance: 0.01:"):
+        assert words in out
+
+
+def test_without_a_question_next_asks_for_one(qrowd, live):
+    outcome = qrowd("next", "--runs", "f/runs", "--judgments", "live.csv")
+    assert outcome.status == 2
+    assert outcome.err == "qrowd: missing option '--question': what is asked, such as 'A > B'; see --help\n"
+
+
 def test_the_status_says_what_can_be_said_and_what_is_expected(qrowd, live):
     outcome = qrowd("campaign", "status", "live")
     assert outcome.status == 0, outcome.err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from qrowd.errors import ArgumentError
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
     from qrowd.model.runs import Runs
-    from qrowd.sequential.design import Design
     from qrowd_server.store.base import Store
 
 
@@ -52,14 +51,15 @@ def unit_frame(connection: Connection, name: str) -> pandas.DataFrame:
     return units.astype(dict.fromkeys(("seconds", "started", "ended", "confidence", "understanding"), float))
 
 
-def read_design(database: str, name: str) -> Design | None:
-    """What a campaign has drawn for its question; None for one without a question."""
+def read_design(database: str, name: str) -> dict[str, Any] | None:
+    """The question of a campaign and what was drawn for it, as options of `next_judgments`; None without a question."""
     from qrowd_server.campaigns.running.campaign_settings import find_arms
-    from qrowd_server.campaigns.running.question_batches import design_of
+    from qrowd_server.campaigns.running.question_batches import design_of, question_of
 
-    def read(connection: Connection) -> Design | None:
+    def read(connection: Connection) -> dict[str, Any] | None:
         row = find_arms(connection, name)[0]
-        return None if row.settings.get("question") is None else design_of(connection, row)
+        question = question_of(connection, row)
+        return None if question is None else question.options(design=design_of(connection, row))
 
     with open_campaigns(database) as store:
         return store.read(read)

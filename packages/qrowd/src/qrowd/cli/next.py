@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,10 +19,10 @@ from qrowd.errors import ArgumentError
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.reports.document import Note
-    from qrowd.sequential.design import Design
     from qrowd.sequential.next_judgments import NextJudgments
 
 DESIGN = "next.json"
+DEFAULTS = (None, 20, 0.95, 0.0, "these topics")
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,13 @@ class People(options.Data):
 def next(
     data: People,
     question: Annotated[
-        str,
+        str | None,
         option(
-            help="Question: 'A > B', 'best', 'best of A, B*', 'C among best 3' or 'ranking of A, B*'.", metavar="TEXT"
+            help="Question: 'A > B', 'best', 'best of A, B*', 'C among best 3' or 'ranking of A, B*'.",
+            metavar="TEXT",
+            show_default="that of the campaign",
         ),
-    ],
+    ] = None,
     runs: options.Runs = options.NO_RUNS,
     model: Annotated[
         list[str] | None,
@@ -134,22 +136,19 @@ def next(
         check_batch_file(name, topics=topics is not None, documents=bool(documents))
     rankings = runs.read_needed(data)
     people, models, scale = people_and_models(data, model or [])
-    stored = _stored(design, data, output)
-    result = next_judgments(
-        rankings,
-        people,
-        question=question,
-        models=models,
-        measure=options.measure_for(rankings, measure),
-        scale=scale,
-        design=stored,
-        n_documents=n_documents,
-        confidence=confidence,
-        tolerance=tolerance,
-        target="new topics" if new_topics else "these topics",
-        unjudgeable=read_pairs(unjudgeable),
-        rng=seed,
-    )
+    settings = {
+        "question": question,
+        "models": models,
+        "measure": measure,
+        "n_documents": n_documents,
+        "confidence": confidence,
+        "tolerance": tolerance,
+        "target": "new topics" if new_topics else "these topics",
+    }
+    asked = _asked(settings, design, data, output)
+    stored = asked["design"]
+    asked["measure"] = options.measure_for(rankings, asked["measure"])
+    result = next_judgments(rankings, people, scale=scale, unjudgeable=read_pairs(unjudgeable), rng=seed, **asked)
     by_people = () if people is None else people.assessor[people.value >= 0].tolist()
     report = NextJudgmentsReport(result, n_judgments=len(by_people), n_assessors=len(set(by_people)))
     of_units = rankings.criterion is not None
@@ -166,7 +165,7 @@ def next(
             page = replace(
                 document,
                 frame=result.statement.to_frame,
-                title=question,
+                title=asked["question"],
                 notes=(*document.notes, *_origin()),
             )
             write_output(statement, render(page, name_with_ending(statement)))
@@ -189,31 +188,28 @@ def _origin() -> Iterator[Note]:
     yield Note("made", f"{datetime.now(UTC):%Y-%m-%d}")
 
 
-def _stored(design: str, data: People, output: str | None) -> Design | None:
-    """The design so far: of the file, or of a campaign that carries a question; None where nothing was drawn."""
+def _asked(settings: dict[str, Any], design: str, data: People, output: str | None) -> dict[str, Any]:
+    """The settings and the design; where settings are the defaults, those of a campaign's question count."""
     from qrowd.sequential.design import read_design
 
-    own = _of_campaign(data, design)
+    name = data.campaign
+    own: dict[str, Any] | None = None
+    if name is not None and design == DESIGN:
+        own = options.of_campaigns("design", name)(data.database, name)
+    if own is not None and output is not None:
+        raise ArgumentError(f"--campaign {name}: it carries a question and hands out documents itself; leave out -o")
     if own is not None:
-        if output is not None:
-            raise ArgumentError(
-                f"--campaign {data.campaign}: it carries a question and hands out documents itself; leave out -o"
-            )
+        for key, value in settings.items():
+            if value not in DEFAULTS:
+                own[key] = value
         return own
+    if settings["question"] is None:
+        raise ArgumentError("missing option '--question': what is asked, such as 'A > B'; see --help")
     if Path(design).exists():
-        return read_design(design)
+        return settings | {"design": read_design(design)}
     if output is None and design != DESIGN:
         raise ArgumentError(f"--design {design}: there is no such file; -o makes one")
-    return None
-
-
-def _of_campaign(data: People, design: str) -> Design | None:
-    """What a campaign has drawn for its question; None for files, a design in a file, and without a question."""
-    if data.campaign is None or design != DESIGN:
-        return None
-    name = data.campaign
-    drawn: Design | None = options.of_campaigns("design", name)(data.database, name)
-    return drawn
+    return settings | {"design": None}
 
 
 def _check_files(statement: str | None, output: str | None, design: str) -> None:

@@ -66,18 +66,20 @@ class QuestionSettings:
         """
         from qrowd.sequential.next_judgments import next_judgments  # slow to import, and needed with a question alone
 
-        return next_judgments(
-            runs_of_table(self.content["runs"]),
-            judgments,
-            question=self.text,
-            models=_judgments_of(self.content["models"]),
-            measure=self.measure,
-            n_documents=self.batch,
-            confidence=self.confidence,
-            tolerance=self.tolerance,
-            target=self.target,
-            **options,
-        )
+        return next_judgments(runs_of_table(self.content["runs"]), judgments, **self.options(**options))
+
+    def options(self, **further: Any) -> dict[str, Any]:
+        """The options of `next_judgments`, which are the settings, and further ones."""
+        return {
+            "question": self.text,
+            "models": _judgments_of(self.content["models"]),
+            "measure": self.measure,
+            "n_documents": self.batch,
+            "confidence": self.confidence,
+            "tolerance": self.tolerance,
+            "target": self.target,
+            **further,
+        }
 
 
 def settings_with_question(settings: Settings | Mapping[str, Settings]) -> Settings | Mapping[str, Settings]:
