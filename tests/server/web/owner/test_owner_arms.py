@@ -51,9 +51,9 @@ def test_every_page_names_the_arms_and_what_they_collect(made: Estate) -> None:
 
 
 def test_progress_has_a_row_for_each_topic_in_each_arm(made: Estate) -> None:
-    rows = re.findall(r"<tr role=\"row\"><th scope=\"row\" role=\"rowheader\"><span.*?</tr>", made.owner().get(BASE).text)
-    assert [re.findall(r'data-label="Arm">([a-z]+)</td>', row)[0] for row in rows] == [arm for arm in ARMS for _ in range(3)]
-    assert all("2 / 2" in row for row in rows)
+    topics = made.owner().get(BASE).text.partition('id="topics-title"')[2]
+    assert re.findall(r'data-label="Arm">([a-z]+)</td>', topics) == [arm for arm in ARMS for _ in range(3)]
+    assert topics.count("2 / 2") == 9
 
 
 def test_assessors_and_their_agreement_are_shown_arm_by_arm(made: Estate) -> None:

@@ -228,11 +228,9 @@ class Lead:
 
     def watch(self) -> None:
         """Somebody has finished a set, and somebody was excluded: why."""
-        self.follow("Overview")
+        self.follow("Progress")
         expect(self.tab.locator("#live-part")).to_contain_text("excluded 1")
         self.see("watching")
-        self.follow("Assessors")
-        self.see("people")
         self.follow("dan")
         expect(self.tab.locator("main")).to_contain_text("Excluded: entry test")
         self.see("dan's page")
