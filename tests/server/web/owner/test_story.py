@@ -76,6 +76,7 @@ class People:
 
     made: Place
     material: Material
+    look: Look
     links: dict[str, str]
     clicks: list[Click] = field(default_factory=list)
     rng: Random = field(default_factory=lambda: Random(3))
@@ -103,12 +104,21 @@ class People:
 
     def judge_by_keys(self, who: str, tab: Page) -> None:
         """From the invitation until the first set ends or they are excluded. ann's first answer is a slip."""
+
+        def see(what: str) -> None:
+            if who == "ann":
+                self.look(tab, f"{who}, {what}")
+                tab.set_viewport_size({"width": 390, "height": 844})
+
         tab.goto(self.links[who])
+        see("invited")
         after(tab, tab.get_by_role("button", name="Begin").click)
+        see("asked to agree")
         after(tab, tab.get_by_role("button", name="I agree, let us begin").click)
+        see("a document")
         while (view := tab.locator("main").get_attribute("data-view")) == "document":
             title = tab.locator("#start").inner_text()
-            if len(self.clicks) == 1 and tab.locator("#move [data-keys=b], [form=move][data-keys=b]").count():
+            if len(self.clicks) == 1 and tab.locator("[form=move][data-keys=b]").count():
                 press(tab, "b")
                 continue
             grade, before = self.grade(who, title), self.read()
@@ -117,9 +127,11 @@ class People:
             press(tab, "Enter")
             self.keep(who, title, str(grade), "", before)
         if view == "rating":
+            see("asked about the set")
             for label in ("confidence-4", "understanding-5"):
                 tab.locator(f"label[for={label}]").click()
             after(tab, tab.get_by_role("button", name="Finish").click)
+        see("at the end of a set")
 
     def judge_all(self, cookies: dict[str, str]) -> None:
         """Everybody in turn, form by form, until nobody can do anything. cookies : of those who came by a browser."""
@@ -322,7 +334,7 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
         lead = Lead(context.new_page(), made, look)
         lead.log_in()
         lead.make_campaign(material)
-        people = People(made, material, lead.invite())
+        people = People(made, material, look, lead.invite())
         cookies = {}
         for who, width, scheme in (("ann", 390, "dark"), ("dan", 1280, "light")):
             own = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)  # type: ignore[arg-type]
