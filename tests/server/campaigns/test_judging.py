@@ -23,12 +23,14 @@ from qrowd_server.protocols.views import (
     NoneLeftView,
     PairView,
     PausedView,
+    PauseView,
     RatingView,
 )
+from qrowd_server.store import answer_rows as answers
 from qrowd_server.store import event_log as events
 from qrowd_server.store.base import StoreFullError
 from qrowd_server.store.engine import open_store
-from qrowd_server.store.schema import assignment, bad_mark, event, judgment, pair_lease, preference, slot
+from qrowd_server.store.schema import assignment, bad_mark, event, gold_answer, judgment, pair_lease, preference, slot
 
 PLANS = {
     "magnitude": {"protocol": "magnitude", "k": 4, "redundancy": 2, "min_seconds": 0, "question": True},
@@ -71,6 +73,23 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     n = store.write(lambda connection: rebuild(connection, "pilot"))
     assert n == store.read(lambda connection: count(connection, select(func.count()).select_from(event)))
     assert store.read(tables) == found
+    for one in crowd:
+        assert store.read(lambda connection, one=one: answers.count_answers(connection, one)) == store.read(
+            lambda connection, one=one: counted_one_by_one(connection, one)
+        )
+
+
+def counted_one_by_one(connection, assessor):
+    """(given, not "cannot tell", counting): a slow count of `count_answers`."""
+    given = told = counts = 0
+    for table in (judgment, preference, bad_mark, gold_answer):
+        for row in connection.execute(select(table)).mappings():
+            unit = connection.execute(select(assignment).where(assignment.c.id == row["assignment_id"])).one()
+            if unit.assessor_id == assessor:
+                given += 1
+                told += row.get("value", row.get("is_right", 0)) is not None
+                counts += unit.counts
+    return given, told, counts
 
 
 @pytest.mark.parametrize("kind", ["magnitude", "together"])
@@ -310,7 +329,7 @@ def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_
         assert isinstance(got.page.view, DocumentView)  # the unit that ann left alone
         late = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert late.late
-        assert late.page.view == LostView(10)
+        assert (late.page.view, late.page.answers) == (LostView(10), (1, 1, 0))
         again = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert (again.late, again.replayed, again.event_id) == (True, True, late.event_id)
         gone = await service.act(ann, GoOn(), shown=page.shown)
@@ -390,7 +409,8 @@ def test_an_excluded_assessor_counts_no_more_and_their_units_go_to_others(store)
         with pytest.raises(ArgumentError, match="reason"):
             await admin.exclude("pilot", "person-0", " ")
         await admin.exclude("pilot", "person-0", "did not read")
-        assert (await service.page(ann)).view == ExcludedView()
+        page = await service.page(ann)
+        assert (page.view, page.answers) == (ExcludedView(), (4, 4, 0))
         with pytest.raises(Refusal, match="no further part"):
             await service.act(ann, GoOn())
         assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0
@@ -420,7 +440,7 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
         assert (await service.page(ann)).view.position == 1
         await admin.set_status("pilot", "stopped")
         page = await service.page(ann)
-        assert page.view == PausedView(stopped=True)
+        assert (page.view, page.answers) == (PausedView(stopped=True), (1, 1, 1))
         receipt = await service.act(ann, Judge(1, "1"), shown=page.shown, key="late")
         assert receipt.late
         with pytest.raises(ArgumentError, match="choose one of paused, running, stopped"):
@@ -446,7 +466,7 @@ def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(st
         return page
 
     page = asyncio.run(judge(ann, "1", "9"))
-    assert page.view == EndView("failed")
+    assert (page.view, page.answers) == (EndView("failed"), (4, 4, 0))
     assert len(store.read(lambda connection: judgments(connection, "pilot"))) == 0
     assert len(store.read(lambda connection: list(judgment_rows(connection, 1, everything=True)))) == 4
     page = asyncio.run(judge(bob, "9", "1"))
@@ -487,6 +507,9 @@ def test_looking_changes_nothing(store):
         await until(service, ann, PairView, Random(1))
         before = store.read(tables)
         pages = [await service.page(ann) for _ in range(3)]
+        pause = await service.page(ann, pause=True)
+        until_then = store.read(lambda connection: connection.scalar(select(assignment.c.lease_until)))
+        assert (pause.view, pause.answers, pause.documents) == (PauseView(until_then), (0, 0, 0), {})
         preview = await service.preview("pilot")
         assert (preview.name, preview.shown) == ("", "")
         assert store.read(tables) == before

@@ -14,9 +14,13 @@ from qrowd_server.protocols.views import (
     Answer,
     ConsentView,
     EndView,
+    ExcludedView,
     Grade,
     LostView,
+    NoneLeftView,
+    PausedView,
     RevisionView,
+    View,
 )
 from qrowd_server.web.document_pages import render_document
 from qrowd_server.web.rendering import (
@@ -200,7 +204,6 @@ def test_a_topic_that_goes_on_offers_another_and_one_that_does_not_says_goodbye(
         ("end-screened", "count against"),  # nobody here knows what a platform makes of it
         ("none-left-never", "count against"),
         ("paused", "counts"),  # a unit that is not complete may not
-        ("stopped", "counts"),
         ("lines-failed", "The longest line got a smaller number"),  # or two lines the same
         ("line", "no right answer"),  # numbers that do not grow end the task
     ],
@@ -245,6 +248,41 @@ def test_a_set_that_may_be_sent_again_any_number_of_times_says_so() -> None:
 def test_who_was_away_reads_for_how_long_and_who_lost_a_set_otherwise_does_not() -> None:
     assert "You were away for 40 minutes" in read(page(LostView(40))).text
     assert "This set was taken back. Your saved answers are kept." in read(page(LostView(None))).text
+
+
+@pytest.mark.parametrize(
+    ("answers", "view", "said"),
+    [
+        ((16, 15, 16), DONE, "You gave 16 answers. In 1 of them you said that you can't tell. Everything is saved and"),
+        ((16, 16, 8), PausedView(stopped=True), "Everything is saved. 8 of your answers count. The others belong to"),
+        ((16, 16, 0), EndView("failed"), "Everything is saved, but it does not count in the result."),
+        ((16, 16, 0), ExcludedView(), "Everything is saved, but it does not count in the result."),
+        ((5, 5, 0), LostView(40), "You gave 5 answers. Everything is saved, but it does not count in the result."),
+        ((1, 1, 1), NoneLeftView(None, True, decided=True), "is answered: no more judgments are needed. Thank you. You "
+         "gave 1 answer. Everything is saved and counts"),
+    ],
+)  # fmt: skip
+def test_a_page_at_the_end_says_what_became_of_the_answers(
+    answers: tuple[int, int, int], view: View, said: str
+) -> None:
+    one = page(view, answers=answers, pseudonym="a3")
+    alone = read(one).text
+    assert said in alone
+    assert ("you are called a3" in alone) == (view != LostView(40))  # who goes on reads it later
+    assert ("whoever invited you" in alone) == (view != LostView(40))
+    assert "by way of the platform" not in alone
+    panel = read(replace(one, named=False)).text
+    assert ("by way of the platform" in panel) == (view != LostView(40))
+
+
+def test_a_pause_says_until_when_and_how_to_go_on() -> None:
+    invited, panel = read(GALLERY["pause"]), read(GALLERY["pause-platform"])
+    assert invited.all("time")[0]["datetime"] == "2096-10-02T07:06:40+00:00"
+    assert "You gave 12 answers so far. All of them are saved." in invited.text
+    assert "open the link that you were given" in invited.text
+    assert "open the task on the platform" in panel.text
+    for name in ("magnitude", "grades", "pair"):
+        assert read(GALLERY[name]).all("a", href=f"{BASE}/pause")
 
 
 NAMED = ("kept under the name zoe, which shows that they are yours", "not asked for your name")

@@ -171,11 +171,12 @@ class EndView:
 class NoneLeftView:
     """All units are being judged right now. until : when the next may come back, in seconds since 1970; None: never.
 
-    finished : this assessor has done at least one unit.
+    finished : this assessor has done at least one unit. decided : the campaign's question is.
     """
 
     until: float | None
     finished: bool
+    decided: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,13 @@ class PausedView:
     """The campaign waits. stopped : for good."""
 
     stopped: bool = False
+
+
+@dataclass(frozen=True)
+class PauseView:
+    """The assessor makes a pause. until : when others may get the unit, in seconds since 1970."""
+
+    until: float
 
 
 @dataclass(frozen=True)
@@ -211,5 +219,6 @@ View = (
     | NoneLeftView
     | LostView
     | PausedView
+    | PauseView
     | ExcludedView
 )

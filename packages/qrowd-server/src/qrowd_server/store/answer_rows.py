@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, case, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, case, delete, func, insert, select
 
 from qrowd_server.store.base import upsert
 from qrowd_server.store.persons import assessor_label
@@ -40,6 +40,21 @@ _ANSWERS_OF = {
     .outerjoin(_right, _right.c.id == gold_answer.c.other_id)
     .order_by(gold_answer.c.number),
 }
+
+
+_OWN = [
+    select(func.count(), func.count(value), func.count(case((assignment.c.counts, 1))))
+    .select_from(assignment.join(value.table, value.table.c.assignment_id == assignment.c.id))
+    .where(assignment.c.assessor_id == bindparam("assessor"))
+    for value in (judgment.c.value, gold_answer.c.is_right, preference.c.number, bad_mark.c.document_id)
+]
+
+
+def count_answers(connection: Connection, assessor_id: int) -> tuple[int, int, int]:
+    """How many answers an assessor gave; how many of them are not "cannot tell"; how many count."""
+    counts = [connection.execute(query, {"assessor": assessor_id}).one() for query in _OWN]
+    given, told, counted = (sum(column) for column in zip(*counts, strict=True))
+    return given, told, counted
 
 
 def remove_answers(connection: Connection, table: Table, keys: Iterable[Mapping[str, Any]]) -> None:

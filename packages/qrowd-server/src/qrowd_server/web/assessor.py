@@ -1,6 +1,7 @@
 """Judging: the assessor's page, the forms sent from it, and arrival by invitation.
 
 GET  /c/{campaign}         the page          POST /c/{campaign}/act     an action: 303, or the next <main>
+GET  /c/{campaign}/pause   how to go on
 GET  /join/{token}         an invitation     POST /c/{campaign}/draft   what is typed and not yet sent
 POST /join/{token}         makes a session   POST /logout               ends it
 GET  /                     the start page
@@ -44,6 +45,13 @@ async def identity_in_campaign(request: Request) -> Identity:
 async def show(request: Request) -> Response:
     """What the assessor sees now."""
     return await current_page(request, await identity_in_campaign(request))
+
+
+async def pause(request: Request) -> Response:
+    """What is saved, and how to go on later."""
+    identity = await identity_in_campaign(request)
+    page = await server_of(request).service.page(identity.assessor, pause=True)
+    return await current_page(request, identity, page=page)
 
 
 async def current_page(
@@ -226,6 +234,7 @@ ROUTES: list[BaseRoute] = [
     Route("/c/{campaign}/act", act, methods=["POST"]),  # first, since most requests go here
     Route("/", land),
     Route("/c/{campaign}", show),
+    Route("/c/{campaign}/pause", pause),
     Route("/c/{campaign}/draft", draft, methods=["POST"]),
     Route("/logout", logout, methods=["POST"]),
     Route("/image/{token}", image),

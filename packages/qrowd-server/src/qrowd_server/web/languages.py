@@ -73,10 +73,6 @@ class Language:
         """Paragraphs and lists as plain text."""
         return joined(blocks, self.text, self.space)
 
-    def joined(self, sentences: list[str]) -> str:
-        """Sentences one after another."""
-        return self.space.join(sentences)
-
     def gettext(self, text: str, /, **values: Any) -> Markup:
         """For templates: the translated text, in which the values are escaped."""
         return Markup(self._looked_up(text)) % self._escaped(values)

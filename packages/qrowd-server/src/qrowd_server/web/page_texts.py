@@ -8,7 +8,6 @@ from __future__ import annotations
 from time import time
 from typing import Final
 
-from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.views import (
     ConsentView,
     DocumentView,
@@ -22,6 +21,7 @@ from qrowd_server.protocols.views import (
     Outcome,
     PairView,
     PausedView,
+    PauseView,
     QuestionView,
     RatingView,
     RevisionView,
@@ -73,28 +73,13 @@ ERRORS: Final[dict[int, tuple[str, str]]] = {
 GUIDELINES: Final = N_("Guidelines")
 TABLE: Final = N_("Table")
 
-OUTCOMES: Final[dict[Outcome, tuple[str, str]]] = {
-    "completed": (N_("Thank you"), N_("This set is complete. All your answers are saved.")),
-    "failed": (
-        N_("Thank you for your time"),
-        N_("We cannot use this set of answers, so it ends here. Your work so far is on record."),
-    ),
-    "screened_out": (
-        N_("Thank you"),
-        N_("Your answer to the question did not fit the topic, so another assessor gets this topic."),
-    ),
-    "practice_failed": (N_("Thank you for trying"), N_("Your numbers did not follow the lengths of the lines.")),
-    "declined": (N_("That is fine"), N_("You chose not to take part, and no answer was recorded.")),
+OUTCOMES: Final[dict[Outcome, str]] = {
+    "completed": N_("Thank you"),
+    "failed": N_("Thank you for your time"),
+    "screened_out": N_("Thank you"),
+    "practice_failed": N_("Thank you for trying"),
+    "declined": N_("That is fine"),
 }
-EARLY: Final = N_("No further judgments of these documents are needed. All your answers are saved.")
-ANOTHER: Final = N_("You may go on with another topic.")
-AGAIN: Final = N_("You may begin again from the start, with other lines.")
-OVER: Final = N_("Your task ends here.")
-RETURN: Final = N_("If you came from a platform, please return the task there.")
-KEPT: Final = N_("What you saved is kept.")
-PAUSED: Final = N_(
-    "The same link brings you back later. If you came from a platform, you may also return the task there."
-)
 
 CONFIDENCE: Final = (N_("Guessing"), N_("Rather unsure"), N_("Somewhat sure"), N_("Sure"), N_("Very sure"))
 UNDERSTANDING: Final = (N_("Not at all"), N_("A little"), N_("Partly"), N_("Well"), N_("Completely"))
@@ -156,13 +141,17 @@ def heading(view: View) -> Message:
         case RatingView():
             return Message("Two last questions")
         case EndView(outcome=outcome):
-            return Message(OUTCOMES[outcome][0])
+            return Message(OUTCOMES[outcome])
+        case NoneLeftView(decided=True):
+            return Message("Thank you")
         case NoneLeftView() if is_ready(view):
             return Message("Ready when you are")
         case NoneLeftView(finished=finished):
             return Message("All done for now") if finished else Message("Nothing to judge right now")
         case LostView():
             return Message("Welcome back")
+        case PauseView():
+            return Message("You can go on later")
         case PausedView(stopped=stopped):
             return Message("The campaign has ended") if stopped else Message("The campaign is paused")
         case ExcludedView():
@@ -192,59 +181,6 @@ def consent(name: str, named: bool) -> Message:
         "runs this campaign can see them. You may stop at any time; what you have saved until then is kept.",
         name=name,
     )
-
-
-def exported(page: Page) -> Message:
-    """Under which name files leave the campaign."""
-    return Message(
-        "In files that leave this campaign you are called %(pseudonym)s, unless whoever runs it asks for names, which "
-        "is recorded. Your network address is not kept.",
-        pseudonym=page.pseudonym,
-    )
-
-
-def kept_for(page: Page) -> Message:
-    """How long the name is kept."""
-    if page.retention_days is None:
-        return Message("There is no date on which your name is removed by itself.")
-    days = f"{page.retention_days:g}"
-    return Message("Your name is removed %(days)s days after the campaign has ended.", days=days)
-
-
-def declined(name: str, named: bool) -> Message:
-    """What is kept of somebody who does not agree: the log has the arrival and the refusal, and no answer."""
-    if named:
-        return Message("What is kept: your name (%(name)s), when you came, and that you declined.", name=name)
-    return Message(
-        "What is kept: the identifier in the link that brought you here (%(name)s), when you came, and that you "
-        "declined.",
-        name=name,
-    )
-
-
-def farewell(view: EndView, page: Page, has_exit: bool) -> list[Message]:
-    """How a unit, or all of it, came to its end, and what to do now: sentences.
-
-    page : with that view. has_exit : it has a button that leads back to a platform.
-    """
-    if view.outcome == "completed" and view.early:
-        return [Message(EARLY)]
-    sentences = [Message(OUTCOMES[view.outcome][1])]
-    if view.outcome == "declined":
-        return [*sentences, declined(page.name, page.named)]
-    if view.outcome in ("failed", "screened_out", "practice_failed") and view.another:
-        again = AGAIN if view.outcome == "practice_failed" else ANOTHER
-        return [*sentences, Message(again)]
-    if view.outcome == "practice_failed":
-        sentences.append(Message(OVER))
-    if view.outcome in ("screened_out", "practice_failed") and not has_exit:
-        sentences.append(Message(RETURN))
-    return sentences
-
-
-def paused() -> list[Message]:
-    """What somebody can do while a campaign is paused: sentences."""
-    return [Message(KEPT), Message(PAUSED)]
 
 
 def announcement(view: View) -> Message:

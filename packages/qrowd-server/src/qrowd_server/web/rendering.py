@@ -57,7 +57,6 @@ def environment(tag: str = ENGLISH) -> Environment:
     environment.filters["own"] = words.own
     table = sanitise.TABLE.replace("Table", escape(words.text(texts.TABLE)))
     environment.filters["tables"] = lambda content: Markup(str(content).replace(sanitise.TABLE, table))
-    environment.filters["sentences"] = lambda messages: words.joined([words.text(one) for one in messages])
     environment.filters["ask"] = lambda ask: words.text(ask) if ask in texts.ASKS else ask
     environment.filters["label"] = lambda label: words.text(label) if label in texts.LABELS else label
     return environment

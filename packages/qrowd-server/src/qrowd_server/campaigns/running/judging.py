@@ -40,6 +40,7 @@ from qrowd_server.protocols.views import (
     NoneLeftView,
     PairView,
     PausedView,
+    PauseView,
     QuestionView,
     View,
 )
@@ -53,6 +54,7 @@ from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.state_rows import AssessorRow
 
 Clock = Callable[[], float]
+OVER = EndView | NoneLeftView | LostView | PausedView | ExcludedView
 NEXT_BATCH = 60.0  # seconds after which somebody who waits for the next batch of a question looks again
 
 
@@ -109,12 +111,12 @@ class JudgingService:
 
     # ------------------------------------------------------------------ looking
 
-    async def page(self, assessor_id: int) -> Page:
-        """What this assessor sees now. Looking changes nothing."""
+    async def page(self, assessor_id: int, *, pause: bool = False) -> Page:
+        """What this assessor sees now, or where they pause in a unit. Looking changes nothing."""
         at = self.clock()
 
         def work(connection: Connection) -> Page:
-            return self._page(self._find(connection, assessor_id), at, with_draft=True)
+            return self._page(self._find(connection, assessor_id), at, with_draft=True, pause=pause)
 
         return await self.store.read_async(work)
 
@@ -236,18 +238,22 @@ class JudgingService:
             raise NotFoundError(f"there is no assessor {assessor_id}")
         return AssessorReader(connection, *row, self._memory)
 
-    def _page(self, now: AssessorReader, at: float, with_draft: bool = False) -> Page:
+    def _page(self, now: AssessorReader, at: float, with_draft: bool = False, pause: bool = False) -> Page:
         assessor, assignment = now.assessor, now.current
         if (again := first_reopened(now)) is not None:
             reopened, assignment = again
             page = self._page_of_view(now, reopened_view(assignment, reopened), assignment)
             return replace(page, shown=reopened_page(reopened), **_names(assessor))
         view = self._view(now, at)
+        if pause and assignment is not None and not isinstance(view, OVER):
+            view = PauseView(assignment.row.lease_until)
         draft = None
         if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
             row = answers.find_draft(now.connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         page = self._page_of_view(now, view, assignment)
+        if isinstance(view, OVER | PauseView):
+            page = replace(page, answers=answers.count_answers(now.connection, assessor.id))
         page = replace(page, draft=draft, pseudonym=assessor.pseudonym or "", **_names(assessor))
         return messages_of_page(now, page)
 
@@ -263,10 +269,11 @@ class JudgingService:
             if not isinstance(view, EndView) or assignment.row.status == "open":
                 return view
             may_work = journey.may_work(settings.journey, journey_of_assessor(assessor))
-            return replace(view, another=status == "running" and may_work and self._is_next(now, at))
+            early = view.early or (status == "decided" and view.outcome == "completed")
+            return replace(view, early=early, another=status == "running" and may_work and self._is_next(now, at))
         way = journey_of_assessor(assessor)
         if status == "decided":
-            return NoneLeftView(None, way.completed > 0)
+            return NoneLeftView(None, way.completed > 0, decided=True)
         if status != "running":
             return PausedView(stopped=status == "stopped")
         if not journey.may_work(settings.journey, way):

@@ -89,6 +89,8 @@ class Page:
     effort : documents of a unit, and about how many minutes it takes.
     pseudonym : under which the assessor is exported. retention_days : after the end, for which names are kept; None for
     no such time.
+    answers : of an assessor who is not in a unit, or pauses: how many they gave, how many of these say something and
+    not "cannot tell", and how many count.
     may_ask : whether the organisers can be asked about what is shown. messages : questions to them and replies.
     """
 
@@ -117,6 +119,7 @@ class Page:
     effort: tuple[int, int] | None = None
     pseudonym: str = ""
     retention_days: float | None = None
+    answers: tuple[int, int, int] | None = None
     may_ask: bool = False
     messages: tuple[PageMessage, ...] = ()
 

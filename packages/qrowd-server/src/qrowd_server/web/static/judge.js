@@ -291,6 +291,7 @@
     else if (hit("[data-help]")) one("#keys").showModal();
     else if (hit("[data-close]")) hit("dialog").close();
     else if (hit("[data-take-over]")) leave();
+    else if (hit("[data-pause]")) { event.preventDefault(); save_draft().then(() => { dirty = false; location.assign(hit("[data-pause]").href); }); }
     else if (hit("[data-tab] [data-tab], a[data-tab]")) { event.preventDefault(); show_tab(hit("a[data-tab]").dataset.tab); }
     else if (hit("[data-copy]")) copy(hit("[data-copy]"));
     else all(".tools details[open]").forEach((fold) => { if (!fold.contains(event.target)) fold.open = false; });
