@@ -55,6 +55,14 @@ def test_one_assessor_alone_agrees_with_nobody(qrowd, folder):
     assert outcome.err.count("\n") == 1
 
 
+def test_where_nobody_shares_a_document_a_command_says_how_many_each_judged(qrowd, tmp_path):
+    (tmp_path / "apart.csv").write_text("topic,document,assessor,grade\nq,d,ann,1\nq,e,bob,0\nq,f,ann,2\n")
+    outcome = qrowd("agree", "--judgments", "apart.csv")
+    assert outcome.status == 2
+    assert outcome.err.endswith("; qrowd assessors shows how many each judged\n")
+    assert qrowd("assessors", "--judgments", "apart.csv").status == 0
+
+
 def test_magnitudes_have_an_alpha_and_no_kappa(qrowd, folder):
     out = qrowd("agree", "--judgments", folder / "magnitudes.csv", "--n-resamples", 0).out
     assert "(ratio)" in out

@@ -106,6 +106,16 @@ def test_an_export_in_qrels_format_is_read_as_the_campaign_is(qrowd, pilot):
     assert files.out.splitlines()[0] == qrowd("agree", "--campaign", pilot, *options).out.splitlines()[0]
 
 
+def test_without_gold_questions_the_payment_table_has_units_and_no_accuracy(qrowd, pilot):
+    outcome = qrowd("campaign", "export", pilot, "--what", "payment")
+    assert outcome.status == 0, outcome.err
+    people = [json.loads(line) for line in outcome.out.splitlines()]
+    assert len(people) > 1
+    for person in people:
+        assert person["answers"] > 0
+        assert [person[name] for name in ("gold_answers", "accuracy", "bonus")] == [0, None, 0.0]
+
+
 def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
     assert qrowd("campaign", "export", pilot, "--what", "archive", "-o", "pilot.jsonl").status == 0
     assert qrowd("campaign", "create", "pilot.jsonl", "--database", "other.db").status == 0

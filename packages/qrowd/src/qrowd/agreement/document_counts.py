@@ -150,7 +150,7 @@ def document_counts(
     if not enough.any():
         raise NoOverlapError(
             f"no document was judged {min_judgments} times or more, so there is nothing to agree on; "
-            "judgments.coverage() shows who judged what"
+            "let a second assessor judge some of the same documents; qrowd assessors shows how many each judged"
         )
     n_repeats = 0 if slots is not None else split.n_repeats()
     how = repeats if slots is None else f"first {slots} judgments of a document"

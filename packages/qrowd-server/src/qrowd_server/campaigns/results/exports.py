@@ -172,7 +172,7 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
     question : whether it carries one. gold : whether it has gold questions.
 
     >>> kinds_of(["grades"])
-    ['judgments', 'units', 'archive']
+    ['judgments', 'units', 'payment', 'archive']
     """
     pairs = PREFERENCE in protocols
     has = {
@@ -180,7 +180,6 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
         "preferences": pairs,
         "duplicates": pairs,
         "gold": gold,
-        "payment": gold,
         "design": question,
     }
     return [kind for kind in EXPORTS if has.get(kind, True)]
