@@ -79,7 +79,7 @@ REFUSED = [
     (with_head(protocol="grades"), "magnitude: is the table of another protocol than grades; remove it"),
     (with_head(colour="red"), "campaign.colour: there is no such key; choose from name, title, protocol, seed, leas"),
     (table(campaign=[]), "campaign: [] cannot be used; give a table of keys and values"),
-    (table(likert={}), "likert: there is no such key; choose from campaign, topics, documents, magnitude, gr"),
+    (table(likert={}), "likert: there is no such key; choose from magnitude, grades, preference, campaign, t"),
     (table(magnitude={"k": 2}), "magnitude.k: 2 cannot be used; give at least 3"),
     (
         table(magnitude={"kk": 2}),

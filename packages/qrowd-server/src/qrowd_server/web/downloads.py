@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 from threading import BoundedSemaphore, Lock
 from typing import Any
 
+from sqlalchemy import Connection
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd_server.campaigns.results.exports import EXPORTS, file_of, kinds_of
+from qrowd_server.campaigns.results.exports import EXPORTS, export_rows, kinds_of, name_of_file
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.store.base import Store
 from qrowd_server.store.materials import CampaignRow
@@ -83,13 +84,17 @@ async def download(
     names: bool = False,
 ) -> Response:
     """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it."""
-    file = file_of(campaign, what, format, everything=everything, names=names)
+    name, media_type = name_of_file(campaign, what, format, everything=everything, names=names)
+
+    def work(connection: Connection) -> Iterator[bytes]:
+        return export_rows(connection, campaign, what, format, everything=everything, names=names)
+
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
-    chunks = Chunks(store.stream(file.write))
+    chunks = Chunks(store.stream(work))
     try:
         first = await asyncio.to_thread(chunks.next)
-        return Download(chunks, first, file.media_type, file.name)
+        return Download(chunks, first, media_type, name)
     except BaseException:
         chunks.close()
         raise

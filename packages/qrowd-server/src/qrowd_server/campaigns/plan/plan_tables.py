@@ -72,9 +72,14 @@ class ArmTable:
     grades: GradesSettings | None = None
     preference: PreferenceSettings | None = None
 
+    @property
+    def settings(self) -> dict[str, Settings]:
+        """Those that are given, by protocol."""
+        return {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
 
-@dataclass(frozen=True)
-class PlanTable:
+
+@dataclass(frozen=True, kw_only=True)
+class PlanTable(ArmTable):
     """A plan as one table of JSON or TOML.
 
     The settings of one protocol, or `arms` with those of each arm by its name; the journey, and a table for each
@@ -84,9 +89,6 @@ class PlanTable:
     campaign: HeadTable
     topics: tuple[TopicPlan, ...]
     documents: tuple[DocumentPlan, ...]
-    magnitude: MagnitudeSettings | None = None
-    grades: GradesSettings | None = None
-    preference: PreferenceSettings | None = None
     arms: dict[str, ArmTable] = field(default_factory=dict)
     journey: JourneySettings = field(default_factory=JourneySettings)
     panel: PanelTable | None = None
@@ -179,7 +181,7 @@ def _settings_tables(plan: Plan) -> dict[str, Any]:
 
 def _protocol(whole: PlanTable) -> str:
     """The protocol named, or else the one that has a table."""
-    tables = [name for name in SETTINGS if getattr(whole, name) is not None]
+    tables = list(whole.settings)
     protocol = whole.campaign.protocol or (tables[0] if len(tables) == 1 else None)
     if protocol is None:
         raise SchemaError(("campaign", "protocol"), f"is missing; choose one of {', '.join(SETTINGS)}")
@@ -192,20 +194,18 @@ def _settings(whole: PlanTable) -> Settings | dict[str, Settings]:
     if whole.arms:
         if whole.campaign.protocol is not None:
             raise SchemaError(("campaign", "protocol"), "each of the arms has its own; remove it")
-        if tables := [name for name in SETTINGS if getattr(whole, name) is not None]:
-            raise SchemaError((tables[0],), "each of the arms has its own settings; remove it, or put it into an arm")
+        for name in whole.settings:
+            raise SchemaError((name,), "each of the arms has its own settings; remove it, or put it into an arm")
         return {arm: _settings_of_arm(arm, table) for arm, table in whole.arms.items()}
     protocol = _protocol(whole)
-    settings: Settings | None = getattr(whole, protocol)
-    return SETTINGS[protocol]() if settings is None else settings
+    return whole.settings.get(protocol) or SETTINGS[protocol]()
 
 
 def _settings_of_arm(arm: str, table: ArmTable) -> Settings:
-    tables = [settings for settings in (table.magnitude, table.grades, table.preference) if settings is not None]
-    if len(tables) != 1:
-        problem = f"has the tables of {len(tables)} protocols; give it one of {', '.join(SETTINGS)}"
+    if len(table.settings) != 1:
+        problem = f"has the tables of {len(table.settings)} protocols; give it one of {', '.join(SETTINGS)}"
         raise SchemaError(("arms", arm), problem)
-    return tables[0]
+    return next(iter(table.settings.values()))
 
 
 def _with_pools(table: Any) -> Any:

@@ -92,17 +92,15 @@ Table = tuple[tuple[str, ...], Rows]  # columns and rows
 class Export:
     """A kind of export.
 
-    content : the table, or the pieces of a file. formats : of tables; none of a file, which has an ending and
-    media_type of its own. of_arms : whether one arm can be asked for. of_answers : whether answers that do not count
-    can be asked for.
+    content : the table, or the pieces of a file. formats : of tables; none of a file, whose form is its own. of_arms :
+    whether one arm can be asked for. of_answers : whether answers that do not count can be asked for.
     """
 
     content: Callable[[Asked], Any]
     formats: tuple[str, ...] = TABLES
     of_arms: bool = True
     of_answers: bool = False
-    ending: str = ""
-    media_type: str = ""
+    own: Format | None = None
 
 
 def _judgments(asked: Asked) -> Table:
@@ -160,8 +158,8 @@ EXPORTS: dict[str, Export] = {
     "units": Export(_units),
     "gold": Export(_gold),
     "payment": Export(_payment, of_arms=False),
-    "design": Export(_design, (), ending=".json", media_type="application/json"),
-    "archive": Export(_archive, (), of_arms=False, ending=".archive", media_type="application/jsonl"),
+    "design": Export(_design, (), own=Format(".json", "application/json", iter)),
+    "archive": Export(_archive, (), of_arms=False, own=Format(".archive", "application/jsonl", iter)),
 }
 JUDGMENTS, ARCHIVE, DESIGN = "judgments", "archive", "design"
 
@@ -188,39 +186,12 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
 # ---- files
 
 
-@dataclass(frozen=True)
-class File:
-    """A file that can be made. write : of a connection, its bytes, piece by piece."""
-
-    name: str
-    media_type: str
-    write: Callable[[Connection], Iterator[bytes]]
-
-
-def file_of(
-    campaign: str,
-    what: str,
-    format: str,
-    *,
-    everything: bool = False,
-    names: bool = False,
-) -> File:
-    """What `export_rows` writes, with a name for it."""
-    kind, written = _kind(what, format)
-    parts = {
-        what: what != ARCHIVE,
-        "all": everything,
-        "names": names,
-        "spreadsheet": format == "spreadsheet",
-    }
+def name_of_file(campaign: str, what: str, format: str, *, everything: bool, names: bool) -> tuple[str, str]:
+    """The name of the file that `export_rows` writes, and its media type."""
+    _, written = _kind(what, format)
+    parts = {what: what != ARCHIVE, "all": everything, "names": names, "spreadsheet": format == "spreadsheet"}
     stem = "-".join([campaign.replace("/", "-"), *(part for part, is_in in parts.items() if is_in)])
-
-    def write(connection: Connection) -> Iterator[bytes]:
-        return export_rows(connection, campaign, what, format, everything=everything, names=names)
-
-    if written is None:
-        return File(stem + kind.ending, kind.media_type, write)
-    return File(stem + written.ending, written.media_type, write)
+    return stem + written.ending, written.media_type
 
 
 def export_rows(
@@ -251,9 +222,8 @@ def export_rows(
     if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     asked = Asked(connection, campaign, row, arms, everything, names)
-    if written is None:
-        pieces: Iterator[bytes] = kind.content(asked)
-        return pieces
+    if kind.own is not None:
+        return written.write(kind.content(asked))
     if format == "qrels":
         of_kind = asked.arms_with(preferences=what != JUDGMENTS)
         if len(of_kind) > 1:
@@ -273,13 +243,13 @@ def note_names(
     events.note(connection, row.id, "names_exported", {"what": what, "format": format}, at, account=account)
 
 
-def _kind(what: str, format: str) -> tuple[Export, Format | None]:
-    """A kind of export, and the format of its table; None for a file."""
+def _kind(what: str, format: str) -> tuple[Export, Format]:
+    """A kind of export, and its format."""
     if what not in EXPORTS:
         raise ArgumentError(f"choose one of {', '.join(EXPORTS)}", "what", what)
     kind = EXPORTS[what]
-    if not kind.formats:
-        return kind, None
+    if kind.own is not None:
+        return kind, kind.own
     if format not in FORMATS:
         raise ArgumentError(f"choose one of {', '.join(FORMATS)}", "format", format)
     if format not in kind.formats:

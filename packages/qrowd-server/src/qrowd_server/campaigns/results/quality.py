@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
@@ -37,6 +37,7 @@ CELLS = 200_000_000  # replicates times judgments, at most
 CONFIDENCE = 0.95  # of intervals of an accuracy
 
 T = TypeVar("T")
+Profiles = dict[str, dict[str, Any]]  # some columns of assessors, by name
 
 
 @dataclass(frozen=True)
@@ -166,23 +167,17 @@ def quality(
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
-    rows = _rows(connection, row, protocol, arm, names=names)
-    gold = read_settings(row).gold
-    of_gold = accuracies(connection, row.id, gold, arm)
-    rows = [replace(one, accuracy=of_gold.get(one.id)) for one in rows]
-    flags = {"has_gold": gold is not None}
+    further: dict[str, Any] = {"arm": arm, "has_gold": read_settings(row).gold is not None}
     if protocol == PREFERENCE:
-        preferences = collected.preferences(connection, name, names=names)
-        alike, pairs_alike, why_not = _alike(preferences)
-        rows = [replace(one, agreement=alike.get(one.name)) for one in rows]
-        return Quality(row.name, protocol, tuple(rows), None, None, pairs_alike, why_not, arm, **flags)
+        profiles, pairs_alike, why_not = _alike(collected.preferences(connection, name, names=names))
+        rows = _rows(connection, row, protocol, arm, profiles, names=names)
+        return Quality(row.name, protocol, rows, None, None, pairs_alike, why_not, **further)
     judgments = collected.judgments(connection, name, names=names, final=False)
-    profiles = _profiles(judgments)
-    rows = [replace(one, **profiles.get(one.name, {})) for one in rows]
+    rows = _rows(connection, row, protocol, arm, _profiles(judgments), names=names)
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
-    return Quality(row.name, protocol, tuple(rows), alpha, by_topic, None, why_not, arm, **flags)
+    return Quality(row.name, protocol, rows, alpha, by_topic, None, why_not, **further)
 
 
 def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
@@ -196,7 +191,7 @@ def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
 # ---- agreement
 
 
-def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
+def _profiles(judgments: Judgments) -> Profiles:
     profiles, _ = _or_reason(lambda: assessor_profiles(judgments))
     if profiles is None:
         return {}
@@ -211,7 +206,7 @@ def _profiles(judgments: Judgments) -> dict[str, dict[str, Any]]:
     }
 
 
-def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, str]:
+def _alike(preferences: Preferences) -> tuple[Profiles, float | None, str]:
     """By assessor the share of pairs ordered as another did, weighted by pairs; of all; and why there is none."""
     from qrowd.preferences.preference_agreement import pairwise_preferences  # slow to import
 
@@ -221,8 +216,8 @@ def _alike(preferences: Preferences) -> tuple[dict[str, float], float | None, st
     n = pairs.n.astype(np.float64)
     np.fill_diagonal(n, 0)
     alike, of = np.nansum(np.where(n > 0, pairs.agreement, 0.0) * n, axis=1), n.sum(axis=1)
-    by_name = {name: float(a / b) for name, a, b in zip(pairs.assessors, alike, of, strict=True) if b}
-    return by_name, _number(pairs.mean_agreement), ""
+    shares = zip(pairs.assessors, alike, of, strict=True)
+    return {name: {"agreement": float(a / b)} for name, a, b in shares if b}, _number(pairs.mean_agreement), ""
 
 
 def _number(value: float) -> float | None:
@@ -233,9 +228,10 @@ def _number(value: float) -> float | None:
 
 
 def _rows(
-    connection: Connection, campaign: CampaignRow, protocol: str, arm: str, *, names: bool
-) -> list[AssessorQuality]:
+    connection: Connection, campaign: CampaignRow, protocol: str, arm: str, profiles: Profiles, *, names: bool
+) -> tuple[AssessorQuality, ...]:
     campaign_id, states = campaign.id, states_of(connection, campaign)
+    of_gold = accuracies(connection, campaign_id, read_settings(campaign).gold, arm)
     units: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by status, and what was done in them
     for unit in counts.assignment_totals(connection, campaign_id):
         if unit["arm"] == arm:
@@ -247,11 +243,12 @@ def _rows(
         seconds[who].append(took)
     rows = []
     for row in state.assessors_of(connection, campaign_id):
-        own, times = units[row.id], seconds[row.id]
+        own, times, name = units[row.id], seconds[row.id], row.name if names else row.label
+        profile = {"seconds": median(times) if times else None, **profiles.get(name, {})}
         rows.append(
             AssessorQuality(
                 id=row.id,
-                name=row.name if names else row.label,
+                name=name,
                 provider=row.provider,
                 status=states[row.id],
                 excluded=row.excluded,
@@ -262,13 +259,14 @@ def _rows(
                 lost=own["expired"] + own["withdrawn"],
                 open=own["open"],
                 answers=len(times),
-                seconds=median(times) if times else None,
                 backs=own["backs"],
                 fails=own["fails"],
                 practice=_practice(row),
+                accuracy=of_gold.get(row.id),
+                **profile,
             )
         )
-    return rows
+    return tuple(rows)
 
 
 def _practice(row: AssessorRow) -> int | None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection
-
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_reader import AssessorReader
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError
@@ -117,22 +115,12 @@ def _after(
     return message._replace(read=at)
 
 
-class Messages:
-    """The questions of a campaign, collected from its log."""
-
-    def __init__(self) -> None:
-        self._rows: dict[tuple[int, int], Message] = {}
-
-    def add(self, entry: LogEntry) -> None:
-        """Take in an event of the campaign."""
-        if entry.kind in KINDS and entry.assessor_id is not None and entry.assignment_id is not None:
-            ids = entry.campaign_id, entry.assessor_id, entry.assignment_id
-            row = _after(self._rows, Event(entry.kind, entry.data), entry.time, *ids)
-            self._rows[row.assessor_id, row.number] = row
-
-    def save(self, connection: Connection) -> None:
-        """Write them."""
-        save_messages(connection, self._rows.values())
+def collect_message(earlier: dict[tuple[int, int], Message], entry: LogEntry) -> None:
+    """Take an event of a campaign into its questions."""
+    if entry.kind in KINDS and entry.assessor_id is not None and entry.assignment_id is not None:
+        ids = entry.campaign_id, entry.assessor_id, entry.assignment_id
+        row = _after(earlier, Event(entry.kind, entry.data), entry.time, *ids)
+        earlier[row.assessor_id, row.number] = row
 
 
 # ---- the page

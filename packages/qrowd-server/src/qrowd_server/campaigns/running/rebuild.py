@@ -18,13 +18,14 @@ from qrowd_server.campaigns.running.current_state import (
     hold_pair,
     new_assessor,
 )
-from qrowd_server.campaigns.running.messages import Messages
+from qrowd_server.campaigns.running.messages import collect_message
 from qrowd_server.protocols.events import Event
 from qrowd_server.store import event_log as events
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import upsert
 from qrowd_server.store.persons import events_of_assessor
+from qrowd_server.store.review_rows import Message, save_messages
 from qrowd_server.store.state_rows import AssessorRow, Slot
 
 STATUS = {"paused": "paused", "resumed": "running", "stopped": "stopped"}
@@ -42,13 +43,13 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
     assessors: dict[int, AssessorRow] = {}
     assignments: dict[int, AssignmentState] = {}
     closed: dict[int, list[int]] = {}
-    messages = Messages()
+    messages: dict[tuple[int, int], Message] = {}
     status, n = "running", 0
     log = events.of_campaign(connection, row.id) if only is None else events_of_assessor(connection, only)
     for one in log:
         n += 1
         event, who, which = Event(one.kind, one.data), one.assessor_id, one.assignment_id
-        messages.add(one)
+        collect_message(messages, one)
         if who is None:  # of the campaign as a whole
             status = {**STATUS, **BY_SERVER}.get(one.kind, status)
         elif one.late:
@@ -90,7 +91,7 @@ def rebuild(connection: Connection, name: str, *, only: int | None = None) -> in
         hold_pair(connection, assignment)
     for table, rows in answers.items():
         upsert(connection, table, rows)
-    messages.save(connection)
+    save_messages(connection, messages.values())
     return n
 
 
