@@ -149,3 +149,9 @@ def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
     )
     k = len(_COLUMNS)
     return [Asked(Message(*row[:k]), *row[k:]) for row in connection.execute(query.limit(n))]
+
+
+def count_asked(connection: Connection, campaign_id: int) -> int:
+    """How many questions of a campaign have no reply."""
+    query = select(func.count()).where(message.c.campaign_id == campaign_id, message.c.reply.is_(None))
+    return int(connection.execute(query).scalar_one())
