@@ -41,7 +41,7 @@ def field(text: str, name: str) -> str:
 
 def test_the_first_page_says_under_which_name_files_leave_and_how_long_the_name_is_kept(store: Store) -> None:
     text = client_of(store).get("/c/pilot").text
-    assert "In files that leave this campaign you are called a1" in text
+    assert "In exported files you are called a1" in text
     assert "Your name is removed 30 days after the campaign has ended." in text
     assert 'href="/c/pilot/privacy"' in text
 
