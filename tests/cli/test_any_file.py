@@ -1,5 +1,7 @@
 """Commands on files as people have them: what check says, and what the other commands do with the same files."""
 
+import shlex
+
 import pytest
 
 from qrowd import trec
@@ -105,7 +107,21 @@ def test_columns_are_named_for_every_file_that_a_command_reads(qrowd, files):
     outcome = qrowd("evaluate", "--judgments", "j.csv", "--runs", "r.csv", *named, "--column", "value=Note")
     assert outcome.status == 0, outcome.err
     outcome = qrowd("evaluate", "--judgments", "j.csv", "--runs", "r.csv", "--column", "topic=Thema")
-    assert outcome.err == ("qrowd: j.csv: column topic=Thema: the columns are Frage, Dokument, Wer, Note\n")
+    assert outcome.err == (
+        "qrowd: j.csv: column topic=Thema: the columns are Frage, Dokument, Wer, Note; where files differ, give "
+        "--column topic=Thema --column topic=HEADER\n"
+    )
+
+
+def test_a_header_that_one_of_two_tables_lacks_is_named_once_more_for_it_as_proposed(qrowd, files):
+    (files / "j.csv").write_text("Topic,Product ID,Rater,Grade\nq1,d1,ann,1\nq1,d2,ann,0\n")
+    (files / "r.csv").write_text("system,topic,item code,score\nA,q1,d1,2\nA,q1,d2,1\n")
+    command = ["evaluate", "--judgments", "j.csv", "--runs", "r.csv", "--column", "document=Product ID"]
+    refused = qrowd(*command)
+    assert refused.status == 2
+    proposed = refused.err.strip().partition("; where files differ, give ")[2]
+    assert proposed == "--column 'document=Product ID' --column 'document=item code'"
+    assert qrowd(*command[:-2], *shlex.split(proposed)).status == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import qrowd
 from qrowd.agreement import cohen_kappa
 from qrowd.errors import ArgumentError, QrowdError
 from qrowd.model.judgments import Judgments
-from qrowd.model.objects import as_judgments, as_preferences, as_runs
+from qrowd.model.objects import as_judgments, as_runs
 from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 
@@ -147,11 +147,9 @@ def test_a_name_of_a_ranx_run_is_the_system():
 def test_the_key_of_a_dictionary_is_the_name_whatever_a_column_of_the_frame_says():
     run = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "score": [2.0], "rank": [0], "name": ["tuned_p"]})
     qrels = pd.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [1], "assessor": ["llm"]})
-    pairs = pd.DataFrame({"qid": ["q1"], "preferred": ["d1"], "other": ["d2"], "assessor": ["llm"]})
     assert as_runs({"BM25": run, "ColBERT": run.assign(name="colbert")}).systems == ("BM25", "ColBERT")
     assert as_runs({"BM25": run, "ColBERT": run}).systems == ("BM25", "ColBERT")
     assert as_judgments({"Anna": qrels, "Ben": qrels}).assessors == ("Anna", "Ben")
-    assert as_preferences({"Anna": pairs, "Ben": pairs}).assessors == ("Anna", "Ben")
     both = pd.concat([run, run.assign(name="colbert")])
     with pytest.raises(ArgumentError, match=r"'BM25' names one table, but its rows are of 2 systems"):
         as_runs({"BM25": both})
@@ -170,12 +168,6 @@ def test_judgments_and_runs_go_back_to_ranx_and_pytrec_eval():
 def test_a_generator_of_rows_is_read_by_evaluate():
     scores = qrowd.evaluate(RUN, (ir_measures.Qrel(*row) for row in QREL_ROWS), "AP")
     assert scores.topics == ("q1", "q2")
-
-
-def test_preferences_of_rows_and_by_assessor_are_read():
-    rows = [{"topic": "q", "preferred": "a", "other": "b"}]
-    assert as_preferences(rows).assessors == ("preferences",)
-    assert as_preferences({"ann": rows}).to_rows() == [("q", "a", "b", "ann", 1)]
 
 
 # ---- what is refused

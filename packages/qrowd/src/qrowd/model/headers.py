@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Literal
 
 from qrowd.errors import ArgumentError
@@ -229,7 +230,12 @@ def _present(headers: Sequence[str], role: str, choices: Sequence[str]) -> str:
         alike = [header for header in headers if header_key(header) == header_key(choice)]
         if len(alike) == 1:
             return alike[0]
-    raise ArgumentError(f"column {role}={choices[-1]}: the columns are {', '.join(headers)}")
+    named = f"{role}={choices[-1]}"
+    other = "=".join([role, likely_columns(headers).get(role, "HEADER")])
+    raise ArgumentError(
+        f"column {named}: the columns are {', '.join(headers)}; where files differ, give --column {quote(named)} "
+        f"--column {quote(other)}"
+    )
 
 
 def _gives_way(header: str, matches: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Whatever people hold as judgments, runs or preferences, as qrowd's own: the one place where it is converted.
+"""Whatever people hold as judgments or runs, as qrowd's own: the one place where it is converted.
 
 A function takes `Judgments`, or a data frame (pandas, Polars, PyArrow, lazy ones too; with the columns of PyTerrier,
 ir_measures, ranx ...), a list of dictionaries or named tuples, nested dictionaries, ranx's Qrels and Run, a data set of
@@ -17,7 +17,7 @@ from qrowd.errors import ArgumentError, InputError
 from qrowd.model.frames import as_frame
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import depth_of, first_of
-from qrowd.model.preferences import Preferences, concatenate_preferences
+from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs, concatenate_runs
 from qrowd.model.scores import Scores
 
@@ -28,7 +28,6 @@ OWN = {Judgments: "judgments", Runs: "runs", Preferences: "preferences", Scores:
 CONCATENATE: dict[type[Any], Callable[[Any], Any]] = {
     Judgments: concatenate_judgments,
     Runs: concatenate_runs,
-    Preferences: concatenate_preferences,
 }
 
 
@@ -62,18 +61,6 @@ def as_runs(data: AnyRuns, *, argument: str = "runs") -> Runs:
     return runs
 
 
-def as_preferences(data: Preferences | Any, *, argument: str = "preferences") -> Preferences:
-    """The data as preferences. argument : what messages call it.
-
-    Raises
-    ------
-    ArgumentError
-        Something else, such as judgments, or rows that cannot be read.
-    """
-    preferences: Preferences = _converted(data, Preferences, argument)
-    return preferences
-
-
 def _converted(data: object, kind: type[Any], argument: str) -> Any:
     if isinstance(data, kind):
         return data
@@ -96,12 +83,12 @@ def _converted(data: object, kind: type[Any], argument: str) -> Any:
 
 
 def _of(data: Any, kind: type[Any], name: str | None) -> Any:
-    """The data as Judgments, Runs or Preferences. name : of its one assessor or system, if it has one."""
+    """The data as Judgments or Runs. name : of its one assessor or system, if it has one."""
     role = "system" if kind is Runs else "assessor"
     if _ranx(data):
         name = name or (data.name if kind is Runs else None)
         data = data.to_dict()
-    if kind is not Preferences and depth_of(data) in (2, 3):
+    if depth_of(data) in (2, 3):
         return kind.from_dict(data if name is None else {name: data})
     if _is_of_names(data):
         return CONCATENATE[kind]([_of(part, kind, str(key)) for key, part in data.items()])
