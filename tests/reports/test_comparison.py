@@ -130,7 +130,17 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
     equal = compare_scores(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), systems=("x", "y")).sentence
-    assert equal.startswith("By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors;")
+    assert equal == "By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors."
+
+
+def test_of_two_systems_there_is_one_test_in_the_sentence_and_the_notes_say_which_intervals_are_others():
+    scores = Scores.from_array(np.random.default_rng(1).random((3, 25, 2)), systems=("x", "y"))
+    compared = compare_scores(scores, systems=("x", "y"))
+    assert compared.sentence.count("[") == 1
+    assert "may be the best" not in compared.sentence
+    assert "2 of 2 systems may be the best" in compare_scores(scores).sentence
+    (note,) = (note.text for note in compared.notes if note.kind == "intervals")
+    assert note.endswith("all are of this pair alone, where the table of systems and qrowd report allow for all pairs")
 
 
 def test_long_names_of_systems_leave_a_sentence_that_can_be_read():

@@ -263,6 +263,8 @@ def test_four_assessors_never_make_another_panel_certain(panel):
     assert 0.995 < found.answer.another_panel < 1
     assert found.answer.sentence.endswith(", with probability above 0.95.")
     assert ("above 0.95", "probability that another panel of 4 of this kind would agree") in found.answer.key_numbers()
+    (label,) = (label for number, label in found.answer.key_numbers() if "interval" in label)
+    assert label.endswith(" interval over topics and assessors, for all pairs of systems together")
 
 
 # ---------------------------------------------------------------------- whatever was judged

@@ -75,11 +75,6 @@ class Choices:
         if self.n_resamples < 2:
             raise ArgumentError("at least 2 were expected", "n_resamples", self.n_resamples)
 
-    @property
-    def sampling(self) -> dict[str, Any]:
-        """What intervals and tests take of these options."""
-        return {"confidence": self.confidence, "n_resamples": self.n_resamples, "seed": self.seed}
-
 
 def _or_dash(value: object) -> str:
     return str(value or "-")
@@ -371,7 +366,7 @@ def _measure(
         for own, ranked in zip(ranking.rank_by_assessor, ranking.has_ranking, strict=True)
     ]
     own = scores.sel(assessor=others or list(names))
-    ranks = ranks_of(own if reference is None else whose, **choices.sampling)
+    ranks = ranks_of(own if reference is None else whose, **asdict(choices))
     system = scores.systems[int(np.argmax(rank == 1))] if baseline is None else baseline
     rows = system_rows(
         whose,
@@ -437,6 +432,8 @@ def _sentence(part: MeasureComparison) -> str:
         pair = versions_sentence(part.measure, part.versions)
     if reference:
         parts[0] = by + parts[0]
+    elif len(part.rows) == 2:  # of whom the pair says it, by one test
+        parts = []
     return "; ".join([pair, *parts]) + "."
 
 

@@ -70,7 +70,8 @@ def interval_notes(differences: Sequence[Difference]) -> Iterator[Note]:
         "intervals",
         f"{percent(first.confidence)}, over {count(first.n_topics, first.sampled)} and "
         f"{count(first.n_assessors, 'assessor')} ({first.design}); {'; '.join(facts)}; the method topics treats the "
-        "assessors as the only possible ones",
+        "assessors as the only possible ones; all are of this pair alone, where the table of systems and qrowd report "
+        "allow for all pairs",
     )
     yield Note(
         "P(ahead again)",

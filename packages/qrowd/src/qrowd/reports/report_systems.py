@@ -65,7 +65,7 @@ class Answer:
         """The few numbers of the first screen: (number, what it is)."""
         numbers = [(signed(self.difference, 3), f"{self.measure} ahead of {self.second}")]
         if not isnan(self.low):
-            level = f"{percent(self.confidence)} interval over topics and assessors"
+            level = f"{percent(self.confidence)} interval over topics and assessors, for all pairs of systems together"
             numbers.append((interval(self.low, self.high), level))
         if not isnan(self.another_panel):
             n = self.n_assessors
