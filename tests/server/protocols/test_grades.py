@@ -119,7 +119,7 @@ def test_half_of_the_documents_may_be_left_open():
     assert not batch.view.may_not_tell
     refusal = batch.refused(CannotTell(2, "again"))
     assert refusal.code == "cannot_tell"
-    assert str(refusal) == "Please give a judgment; this answer has been used as often as it may be."
+    assert str(refusal) == "You cannot say so again in this set: give a judgment."
     assert batch.values == {0: None, 1: None}
 
 

@@ -285,7 +285,7 @@ def test_a_pause_says_until_when_and_how_to_go_on() -> None:
         assert read(GALLERY[name]).all("a", href=f"{BASE}/pause")
 
 
-NAMED = ("kept under the name zoe, which shows that they are yours", "not asked for your name")
+NAMED = ("kept under the name zoe, so whoever runs this campaign sees that they are yours", "not asked for your name")
 ANONYMOUS = ("kept under the identifier in the link that brought you here (5f01); you are not asked for your", "zoe")
 
 

@@ -198,7 +198,7 @@ class Sequence(Protocol[SequenceState]):
             event = Event("judged", data | {"text": action.text, "value": self.value(task, action.text)})
         else:
             if not self.may_not_tell(task, state):
-                raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
+                raise Refusal("cannot_tell", "You cannot say so again in this set: give a judgment.")
             event = Event("cannot_tell", data)
         _check_reason(task, action)
         ends = _target(_answer(state, event, at), action.position) in (None, state.position)
@@ -211,7 +211,7 @@ class Sequence(Protocol[SequenceState]):
         if isinstance(action, Judge):
             value = self.value(task, action.text)
         elif not self.may_not_tell(task, state._replace(position=action.position)):
-            raise Refusal("cannot_tell", "Please give a judgment; this answer has been used as often as it may be.")
+            raise Refusal("cannot_tell", "You cannot say so again in this set: give a judgment.")
         _check_reason(task, action)
         text = action.text if isinstance(action, Judge) else ""
         if (place.text, place.value, place.reason) == (text, value, action.reason):

@@ -171,8 +171,8 @@ def consent(name: str, named: bool) -> Message:
     if named:
         return Message(
             "You will read documents and say how well they fit a topic. Your answers and their times are kept under "
-            "the name %(name)s, which shows that they are yours. Whoever runs this campaign can see them. You may stop "
-            "at any time; what you have saved until then is kept.",
+            "the name %(name)s, so whoever runs this campaign sees that they are yours. You may stop at any time; what "
+            "you have saved until then is kept.",
             name=name,
         )
     return Message(
