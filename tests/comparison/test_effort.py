@@ -6,9 +6,11 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd.comparison import power
+from qrowd import Scores
+from qrowd.comparison import difference, power
 from qrowd.comparison.power import equal_cost, topics_for_an_assessor
 from qrowd.errors import ArgumentError
+from qrowd.reports.difference_tables import topics_or_assessor
 
 DF = (49.0, 4.0, 196.0)
 
@@ -61,5 +63,20 @@ def test_what_many_assessors_show_plainly_is_said():
 
 def test_holes_change_what_mean_squares_are_divided_by():
     full, holed = (equal_cost((3.5, 1.5, 0.5), DF, 50, 5, 10, per=per) for per in (None, (4.0, 40.0)))
-    assert np.square(holed.now) == pytest.approx(3 / 4 / 50 + 1 / 40 / 5 + 0.5 / 250)
+    assert np.square(holed.now) == pytest.approx(3 / 4 / 50 + 1 / 40 / 5 + 0.5 / 200)  # 4 assessors of each topic
+    assert np.square(holed.with_assessor) == pytest.approx(3 / 4 / 50 + 1 / 40 / (5 * 5 / 4) + 0.5 / 250)
     assert full.now < holed.now
+
+
+def test_of_a_crowd_each_topic_gets_one_more_judge_at_the_cost_of_topics_with_as_many_as_now():
+    rng = np.random.default_rng(1)
+    n_topics, n_workers, each = 200, 12, 3
+    scores = np.full((n_workers, n_topics, 2), np.nan)
+    worker, topic = rng.normal(0, 0.1, (n_workers, 2)), rng.normal(0, 0.1, (n_topics, 2))
+    for t in range(n_topics):
+        for w in rng.choice(n_workers, each, replace=False):
+            scores[w, t] = topic[t] + worker[w] + rng.normal(0, 0.3, 2)
+    one = difference(Scores.from_array(scores, systems=["x", "y"]), "x", "y")
+    equal = topics_or_assessor(one)
+    assert equal.topics == pytest.approx(n_topics / each)
+    assert equal.now == pytest.approx(one.standard_error, rel=0.03)

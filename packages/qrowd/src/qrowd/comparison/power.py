@@ -115,11 +115,11 @@ def _half_width_and_error(components: DifferenceComponents, n_topics: int, n_ass
     error = float(np.sqrt(v_t / t + v_a / a + v_e / (t * a)))
     if a == 1 or not components.crossed:
         # The mean square of topics alone; what the only assessor does to all topics does not show in it.
-        estimates, method = [(v_t + v_e / a) * _mean_squares(t - 1, NODES[0] * NODES[2])], recommended(1)
-        squares = TwoWay(
-            estimates[0], _with_zeros(estimates[0]), np.array([t - 1.0, 1, 1]), np.full(3, 1 / t), np.ones(2)
-        )
-        return half_widths(squares, method, CONFIDENCE), error
+        of_topics = (v_t + v_e / a) * _mean_squares(t - 1, NODES[0] * NODES[2])
+        ms = np.zeros((3, of_topics.size))
+        ms[0] = of_topics
+        squares = TwoWay(of_topics, ms, np.array([t - 1.0, 1, 1]), np.full(3, 1 / t), np.ones(2))
+        return half_widths(squares, recommended(1), CONFIDENCE), error
     df = np.array([t - 1, a - 1, (t - 1) * (a - 1)], np.float64)
     expected = v_e + a * v_t, v_e + t * v_a, v_e
     estimates = [square * _mean_squares(own, n) for square, own, n in zip(expected, df, NODES, strict=True)]
@@ -141,10 +141,6 @@ def _mean_squares(df: float, n: int) -> Floats:
     from scipy.special import chdtri
 
     return np.asarray(chdtri(df, (np.arange(n) + 0.5) / n) / df)
-
-
-def _with_zeros(ms: Floats) -> Floats:
-    return np.stack([ms, np.zeros_like(ms), np.zeros_like(ms)])
 
 
 def _check(**counts: int) -> None:
@@ -198,9 +194,9 @@ class EqualCost(Result):
 
 
 def topics_for_an_assessor(
-    n_topics: int, n_assessors: int, *, topic_cost: float = 0.0, judgment_cost: float = 1.0, documents: float = 1.0
+    n_topics: int, n_assessors: float, *, topic_cost: float = 0.0, judgment_cost: float = 1.0, documents: float = 1.0
 ) -> float:
-    """Number of topics with n_assessors that cost as much as one more assessor for all n_topics.
+    """Number of topics with n_assessors each that cost as much as one more assessor for all n_topics.
 
     topic_cost, judgment_cost, documents : as in `best_design`; default: only judging a topic has a cost.
     """
@@ -223,15 +219,17 @@ def equal_cost(
 
     mean_squares, df : of topics, assessors and error. topics : number that costs as much as an assessor.
     per : divisors that turn mean squares above that of error into components; default: n_assessors and n_topics, as in
-        a complete table.
+        a complete table. The first is the number of assessors of a topic: one more is then another one for each topic,
+        and assessors in all grow in proportion.
     """
     by = (float(n_assessors), float(n_topics)) if per is None else per
 
     def errors(topic: Floats, assessor: Floats, error: Floats) -> tuple[Floats, Floats, Floats]:
         v_t, v_a = np.maximum(topic - error, 0) / by[0], np.maximum(assessor - error, 0) / by[1]
+        each = by[0]
         return tuple(
-            np.sqrt(v_t / t + v_a / a + error / (t * a))
-            for t, a in ((n_topics, n_assessors), (n_topics + topics, n_assessors), (n_topics, n_assessors + 1))
+            np.sqrt(v_t / t + v_a * each / (n_assessors * a) + error / (t * a))
+            for t, a in ((n_topics, each), (n_topics + topics, each), (n_topics, each + 1))
         )  # type: ignore[return-value]
 
     now, with_topics, with_assessor = (

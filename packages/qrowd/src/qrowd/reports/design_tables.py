@@ -96,10 +96,6 @@ class PairPlan:
     cheapest: tuple[int, int] | None
     equal: EqualCost | None
 
-    def parts(self) -> dict[str, Any]:
-        """The results of which it is made, for a file."""
-        return {name: part for name in ("difference", "equal") if (part := getattr(self, name)) is not None}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Reported):
@@ -146,7 +142,7 @@ class Plan(Reported):
             "generalizability": self.components.generalizability(),
             "dependability": self.components.dependability(),
             "power": self.power,
-            "pair": self.pair and vars(self.pair) | {name: asdict(part) for name, part in self.pair.parts().items()},
+            "pair": self.pair and asdict(self.pair),
             "costs": asdict(self.costs),
             "conventions": self.conventions,
         }

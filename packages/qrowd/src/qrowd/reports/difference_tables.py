@@ -145,7 +145,9 @@ def topics_or_assessor(one: Difference, **costs: float) -> EqualCost | None:
     """
     if one.excludes_zero or not any(one.mean_squares):
         return None
-    topics = topics_for_an_assessor(one.n_topics, one.n_assessors, **costs)
+    per_topic = one.mean_squares_per[0]
+    n_cells = per_topic * (one.n_topics - 1) + one.n_assessors
+    topics = topics_for_an_assessor(one.n_topics, n_cells / one.n_topics, **costs)
     return equal_cost(
         one.mean_squares, one.mean_squares_df, one.n_topics, one.n_assessors, topics, per=one.mean_squares_per
     )
