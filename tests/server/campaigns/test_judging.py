@@ -512,6 +512,9 @@ def test_looking_changes_nothing(store):
         assert (pause.view, pause.answers, pause.documents) == (PauseView(until_then), (0, 0, 0), {})
         preview = await service.preview("pilot")
         assert (preview.name, preview.shown) == ("", "")
+        judging = await service.preview("pilot", judging=True)
+        assert type(judging.view) is PairView
+        assert {judging.view.left, judging.view.right} == set(judging.documents)
         assert store.read(tables) == before
         assert len({page.key for page in pages}) == 3
         assert len({page.shown for page in pages}) == 1

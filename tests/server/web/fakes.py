@@ -50,7 +50,7 @@ class FakeService:
     async def page(self, assessor_id: int) -> Page:
         return self._page("one", self.views.get(assessor_id, DOCUMENT))
 
-    async def preview(self, campaign: str) -> Page:
+    async def preview(self, campaign: str, *, judging: bool = False) -> Page:
         return self._page(campaign, ConsentView())
 
     async def act(self, assessor_id: int, action: Action, *, shown: str = "", key: str = "") -> Receipt:

@@ -14,7 +14,7 @@ from qrowd_server.store.schema import invited
 from server.web.owner.estate import Estate, estate
 from webserver import BASE, Answer, Browser
 
-PATH = "/owner/c/small/invitations"
+PATH = "/owner/c/small/setup"
 DAY = 86400.0
 
 
@@ -86,7 +86,7 @@ def test_the_link_ends_with_its_number_its_time_or_its_owner(made: Estate) -> No
     closing, owner = opened(made), made.owner()
     csrf, number = owner.get(PATH).field("csrf"), made.store.read(lambda c: sign_ups(c, 1))[0].id
     for _ in range(2):
-        assert owner.post(PATH, {"csrf": csrf, "do": "close", "link": str(number)}).status == 200
+        assert owner.post(PATH, {"csrf": csrf, "do": "close", "link": str(number)}).status == 303
     assert Browser(made.app).get(closing).status == 404
     log = made.store.read(lambda c: of_owners(c, 1, 5))
     assert [(one.kind, one.account) for one in log][:2] == [

@@ -133,7 +133,7 @@ def test_no_payload_does_anything_in_a_browser_on_any_page(tmp_path: Path, brows
         found = place.store.read(lambda c: find_named(c, campaign.id, walker.who))
         assert found is not None
         number = found.id
-        for path in ("", "/settings", f"/assessors/{number:x}", "/results", "/invitations"):
+        for path in ("", "/setup", f"/assessors/{number:x}", "/results"):
             look(f"/owner/c/hostile{path}")
         look("/owner")
         page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=https://evil.test/x onerror=alert(1)>')")

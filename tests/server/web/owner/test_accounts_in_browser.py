@@ -33,7 +33,7 @@ def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Esta
     expect(tab.get_by_role("heading", name="Campaigns", exact=True)).to_be_visible()
     tab.get_by_role("link", name="olga").click()
     look(tab, "account")
-    for path in ("/owner/accounts", "/owner/c/small/members", "/owner/c/small/log", "/owner/c/small/invitations"):
+    for path in ("/owner/accounts", "/owner/c/small/setup", "/owner/c/small/log"):
         assert (answer := tab.goto(made.address + path)) is not None
         assert answer.status == 200, path
         look(tab, path)

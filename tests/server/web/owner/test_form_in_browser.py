@@ -74,7 +74,7 @@ def test_a_campaign_with_an_entry_test_and_one_with_a_question_are_made_on_a_pho
     tab.get_by_label("Ranks of each run").fill("2")
     expect(tab.get_by_label("Exclude people who fail it")).to_be_checked()
     create.click()
-    tab.get_by_role("link", name="Settings").click()
+    tab.get_by_text("All settings", exact=True).click()
     gold = tab.get_by_role("region", name="Gold questions")
     expect(gold).to_contain_text("first10")
     expect(gold).to_contain_text("excludeyes")
@@ -97,12 +97,12 @@ def test_a_campaign_with_an_entry_test_and_one_with_a_question_are_made_on_a_pho
         choose(tab, field)
     create.click()
     expect(tab.get_by_role("status").first).to_contain_text("The campaign is created")
-    tab.get_by_role("link", name="Settings").click()
+    tab.get_by_text("All settings", exact=True).click()
     expect(tab.get_by_role("region", name="Question", exact=True)).to_contain_text("forward > backward")
 
 
 def test_pages_with_links_and_a_key_are_no_wider_than_a_phone(tab: Page, made: Estate) -> None:
-    tab.goto(f"{made.address}/owner/c/small/invitations")
+    tab.goto(f"{made.address}/owner/c/small/setup")
     tab.get_by_label("Names, one a line").fill("zoe\nyan")
     tab.get_by_role("button", name="Make links").last.click()
     expect(tab.get_by_label("Names and links")).to_be_visible()

@@ -44,7 +44,7 @@ def asked(made: Estate, path: str) -> Answer:
 
 def test_every_page_names_the_arms_and_what_they_collect(made: Estate) -> None:
     owner = made.owner()
-    for page in ("", "/results", "/settings", "/invitations"):
+    for page in ("", "/results", "/setup"):
         text = owner.get(BASE + page).text
         assert "absolute (grades), preference (preferences), degrees (preferences)" in text, page
     assert "absolute (grades), preference (preferences), degrees (preferences)" in owner.get("/owner").text
@@ -69,7 +69,7 @@ def test_assessors_and_their_agreement_are_shown_arm_by_arm(made: Estate) -> Non
 
 
 def test_the_settings_of_all_arms_are_shown(made: Estate) -> None:
-    text = made.owner().get(f"{BASE}/settings").text
+    text = made.owner().get(f"{BASE}/setup").text
     assert all(f"{arm.capitalize()} ({nouns})" in text for arm, nouns in ARMS.items())
     assert "practice attempts" not in text, "only magnitudes have a practice"
     assert "check documents" not in text

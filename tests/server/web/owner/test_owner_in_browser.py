@@ -28,8 +28,8 @@ def begin_session(made: Estate, tab: Page) -> None:
 
 def paths(made: Estate) -> list[str]:
     """Every kind of page that an owner sees."""
-    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/log", "/results", "/settings")]
-    other = [f"/owner/c/small{path}" for path in ("", "/panel", "/invitations", "/results", "/delete")]
+    own = [f"/owner/c/demo-magnitude{path}" for path in ("", "/log", "/results", "/setup")]
+    other = [f"/owner/c/small{path}" for path in ("", "/setup", "/results")]
     people = [made.assessor("ann", "demo-magnitude"), made.assessor(HOSTILE), made.assessor("ann", "demo-preference")]
     return ["/owner", "/owner/new", "/owner/keys", *own, *other, *people, "/owner/c/demo-preference/results"]
 
@@ -62,13 +62,13 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     tab.get_by_label("A zip of a campaign's folder").set_input_files([folder])  # type: ignore[list-item]
     tab.get_by_role("button", name="Create").last.click()
     expect(tab.get_by_role("heading", name="From a zip")).to_be_visible()
-    expect(tab.locator("[data-figure=answers]")).to_have_text("0")
+    expect(tab.get_by_role("status").first).to_contain_text("Nobody knows of it yet")
 
-    tab.get_by_role("link", name="Invitations").click()
     tab.get_by_label("Names, one a line").fill("zoe")
     tab.get_by_role("button", name="Make links").last.click()
     link = tab.get_by_label("Name and link").input_value().split()[-1]
     tab.get_by_role("link", name="Progress", exact=True).click()
+    expect(tab.locator("[data-figure=answers]")).to_have_text("0")
 
     guest = browser.new_context().new_page()
     guest.goto(link)

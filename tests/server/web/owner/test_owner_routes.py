@@ -115,7 +115,7 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     csrf = owner.get("/owner/new").field("csrf")
     body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])
     assert owner.post("/owner/new", body, headers).status == 303
-    text = html.unescape(owner.get("/owner/c/paper/settings").text)
+    text = html.unescape(owner.get("/owner/c/paper/setup").text)
     assert "Preset maddalena2017: 18 of 20 settings are in force; changed: campaign.questions = false" in text
     assert '>ask</code></dt><dd dir="auto">How new is it?</dd>' in text
     assert 'Of each document you are asked: "How new is it?"' in text
@@ -224,7 +224,7 @@ def test_a_zip_becomes_a_campaign_and_what_is_wrong_is_told_in_place(made: Estat
     csrf = owner.get("/owner/new").field("csrf")
     body, headers = multipart({"csrf": csrf}, [("folder.zip", zipped(FOLDER))])
     answer = owner.post("/owner/new", body, headers)
-    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped?created=1")
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/zipped/setup?created=1")
     again = owner.post("/owner/new", body, headers)
     assert again.status == 422
     assert "'zipped' is taken by another campaign; choose another" in html.unescape(again.text)
@@ -245,7 +245,7 @@ def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refuse
     documents = FOLDER["documents.jsonl"].encode()
     body, headers = multipart(fields, [("documents.jsonl", documents)])
     answer = owner.post("/owner/new", body.replace(b'name="file"', b'name="documents"'), headers)
-    assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good?created=1")
+    assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good/setup?created=1")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -254,7 +254,7 @@ def test_the_example_of_each_protocol_can_be_sent(made: Estate, protocol: Protoc
     csrf = owner.get("/owner/new").field("csrf")
     example = zipped(template_files(protocol=protocol))
     answer = owner.post("/owner/new", *multipart({"csrf": csrf}, [("folder.zip", example)]))
-    assert answer.header("location") == "/owner/c/my-campaign?created=1"
+    assert answer.header("location") == "/owner/c/my-campaign/setup?created=1"
 
 
 def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
@@ -342,7 +342,7 @@ def test_labels_that_are_markup_are_shown_as_text_on_every_page(shared: Estate) 
 
 
 def test_links_are_shown_once_work_beside_another_and_can_be_revoked(made: Estate) -> None:
-    owner, path = made.owner(), "/owner/c/small/invitations"
+    owner, path = made.owner(), "/owner/c/small/setup"
     csrf = owner.get(path).field("csrf")
     page = owner.post(path, {"csrf": csrf, "do": "number", "number": "3"})
     links = re.findall(rf"(a\d)\t{BASE}(/join/[\w-]+)", page.text)
@@ -357,14 +357,31 @@ def test_links_are_shown_once_work_beside_another_and_can_be_revoked(made: Estat
     another = owner.post(path, {"csrf": csrf, "do": "another", "name": "a1"})
     second = re.findall(r"a1\thttps://judge.test/join/([\w-]+)", another.text)
     assert [made.store.read(lambda c, t=t: find_invitation(c, t)).name for t in (token, *second)] == ["a1", "a1"]
-    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a1"}).status == 200
+    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a1"}).header("location") == f"{path}#invited"
     assert [made.store.read(lambda c, t=t: find_invitation(c, t)) for t in (token, *second)] == [None, None]
-    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a2"}).status == 200
+    assert owner.post(path, {"csrf": csrf, "do": "revoke", "name": "a2"}).status == 303
     assert made.store.read(lambda c: find_invitation(c, links[1][1].rpartition("/")[2])) is None
 
 
+def test_what_assessors_see_is_shown_and_takes_no_answer(tmp_path: Path) -> None:
+    with estate(tmp_path, demo=True, steps=35) as made:
+        owner = made.owner()
+        setup, before = owner.get("/owner/c/demo-preference/setup").text, state(made)
+        for query, words in (("", "I agree, let us begin"), ("?judging=1", "What would answer this search best?")):
+            path = f"/owner/c/demo-preference/preview{query}"
+            assert f'href="{path}"' in setup
+            page = owner.get(path)
+            assert words in page.text
+            policy = page.header("content-security-policy") or ""
+            assert policy.endswith("; sandbox allow-same-origin"), "neither forms nor scripts are allowed"
+            assert owner.post("/c/demo-preference/act", {"csrf": page.field("csrf"), "do": "go_on"}).status == 403
+        assert "Document 1 of 3" in owner.get("/owner/c/small/preview?judging=1").text
+        assert 'href="/owner/c/small/preview"' not in owner.get("/owner/c/small/setup").text, "it asks for no consent"
+        assert state(made) == before
+
+
 def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
-    owner, path = made.owner(), "/owner/c/small/invitations"
+    owner, path = made.owner(), "/owner/c/small/setup"
     csrf = owner.get(path).field("csrf")
     page = owner.post(path, {"csrf": csrf, "do": "names", "names": "zoe\r\n\r\nyan\r\n"})
     assert re.findall(r"(\w+)\thttps", page.text) == ["zoe", "yan"]
@@ -383,8 +400,8 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         assert words in text_of(answer.text)
 
 
-def test_the_page_of_the_panel_tells_what_to_paste(shared: Estate) -> None:
-    page = html.unescape(shared.owner().get("/owner/c/small/panel").text)
+def test_the_setup_tells_what_to_paste_into_a_panel(shared: Estate) -> None:
+    page = html.unescape(shared.owner().get("/owner/c/small/setup").text)
     assert f"{BASE}/panel/small?id=ID" in page
     assert "P1" in page
 

@@ -14,7 +14,7 @@ from webserver import Browser, serving
 
 def archive_of(owner, base="/owner/c/small", **fields):
     """The archive, as the page sends it."""
-    csrf = owner.get(f"{base}/delete").field("csrf")
+    csrf = owner.get(f"{base}/setup").field("csrf")
     return owner.post(f"{base}/delete", {"csrf": csrf, "do": "archive", **fields}), csrf
 
 
@@ -32,7 +32,7 @@ def test_a_campaign_is_deleted_once_it_is_stopped_and_its_archive_was_downloaded
     with estate(tmp_path) as made:
         owner = made.owner()
         answer, csrf = archive_of(owner)
-        assert "once it is stopped" in owner.get("/owner/c/small/delete").text
+        assert "once it is stopped" in owner.get("/owner/c/small/setup").text
         answer = delete(owner, csrf, "small")
         assert "stop it first" in answer.text
         owner.post("/owner/c/small/status", {"csrf": csrf, "do": "stop"})
@@ -57,7 +57,7 @@ def test_a_campaign_is_deleted_once_it_is_stopped_and_its_archive_was_downloaded
 def test_the_archive_before_a_deletion_has_names_only_where_they_are_asked_for_and_the_log_says_so(tmp_path):
     with estate(tmp_path) as made:
         owner = made.owner()
-        csrf = owner.get("/owner/c/small/delete").field("csrf")
+        csrf = owner.get("/owner/c/small/setup").field("csrf")
         owner.post("/owner/c/small/status", {"csrf": csrf, "do": "stop"})
         people = made.store.read(lambda c: {one.name for one in assessors_of(c, 1) if not one.is_model})
         plain, _ = archive_of(owner)
@@ -88,7 +88,7 @@ def test_three_commands_lead_from_nothing_to_the_first_answer(tmp_path, monkeypa
     # The third is `qrowd serve`, which prints the link that `owner` opens.
     with serving(tmp_path / "served", (tmp_path / "judgments.db").read_bytes(), Clock()) as place:
         owner = place.owner()
-        path = "/owner/c/shop/invitations"
+        path = "/owner/c/shop/setup"
         page = owner.post(path, {"csrf": owner.get(path).field("csrf"), "do": "names", "names": "ann"})
         link = re.search(r"/join/[\w-]+", page.text)[0]
         ann = Browser(place.app)

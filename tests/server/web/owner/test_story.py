@@ -236,7 +236,6 @@ class Lead:
         self.see("created")
 
     def invite(self) -> dict[str, str]:
-        self.follow("Invitations")
         self.tab.get_by_label("Names, one a line").fill("\n".join(PEOPLE))
         self.press("Make links")
         links = self.tab.get_by_label("Names and links").input_value()

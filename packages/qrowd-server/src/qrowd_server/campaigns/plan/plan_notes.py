@@ -148,6 +148,8 @@ def effort_of(plan: Plan) -> tuple[int, int]:
         sizes, lengths = [], []
         for topic in plan.topics:
             n = len(topic.pool) if isinstance(settings, PreferenceSettings) else min(settings.k, len(topic.pool))
+            if plan.question is not None:  # a batch is spread over the topics
+                n = min(n, -(-plan.question.batch // len(plan.topics)))
             reading = median([seconds[label] for label in topic.pool]) if topic.pool else 0.0
             n_asked = n * (n - 1) / 4 if pairs else n
             gold = plan.gold

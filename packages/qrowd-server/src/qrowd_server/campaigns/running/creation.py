@@ -14,7 +14,7 @@ from qrowd.model.chance import Chance, Rng
 from qrowd_server.campaigns.plan.documents import DocumentPlan, Image, image_from_text, image_to_text
 from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
-from qrowd_server.campaigns.plan.plan_notes import effort_of
+from qrowd_server.campaigns.plan.plan_notes import effort_of, plan_notes
 from qrowd_server.campaigns.plan.plan_tables import question_table
 from qrowd_server.campaigns.running.campaign_reader import question_of
 from qrowd_server.campaigns.running.campaign_settings import find, read_settings
@@ -166,6 +166,7 @@ def settings_table(plan: Plan) -> dict[str, Any]:
         **{key: getattr(plan, key) for key in STORED},
         "pictures": {name: image_from_text(content).digest for name, content in plan.pictures.items()},
         "effort": effort_of(plan),
+        "notes": plan_notes(plan),
         "panel": None if plan.panel is None else vars(plan.panel),
         "gold": None if plan.gold is None else plain(GoldSettings, plan.gold),
         "question": question,

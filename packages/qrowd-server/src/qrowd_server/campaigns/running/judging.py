@@ -51,7 +51,7 @@ from qrowd_server.store import state_rows as state
 from qrowd_server.store.base import Store
 from qrowd_server.store.event_log import LogEntry
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.state_rows import AssessorRow
+from qrowd_server.store.state_rows import AssessorRow, Slot
 
 Clock = Callable[[], float]
 OVER = EndView | NoneLeftView | LostView | PausedView | ExcludedView
@@ -145,15 +145,25 @@ class JudgingService:
 
         return await self.store.read_async(work)
 
-    async def preview(self, campaign: str) -> Page:
-        """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers."""
+    async def preview(self, campaign: str, *, judging: bool = False) -> Page:
+        """The first page of a campaign, for somebody who has not taken the task yet; it accepts no answers.
+
+        judging : the first page of a unit, if there is one.
+        """
 
         def work(connection: Connection) -> Page:
             row = _campaign(connection, campaign)
             reader = self._reader(connection, row.id, row.stamp)
-            settings = reader.settings
+            settings, assignment = reader.settings, None
             view = journey.view(settings.journey, journey.new(settings.journey, lines=settings.lines, seed=0))
-            return replace(self._page_of_view(reader, view, None), named=False)
+            if judging and (unit := next(iter(materials.units_of(connection, row.id)), None)) is not None:
+                nobody = AssessorRow(0, row.id, "", PROVIDER, "", 0, 0.0, 0.0)
+                assignment = reader.new_assignment(nobody, 0, Slot(unit.id, 0, unit.topic_id), 0, 0.0)
+                board = reader.board(assignment) if assignment.arm.together else None
+                for event in assignment.protocol.resume(assignment.task, assignment.state, board, 0.0):
+                    assignment = assignment.after(settings, event, 0.0)
+                view = assignment.protocol.view(assignment.task, assignment.state)
+            return replace(self._page_of_view(reader, view, assignment), named=False)
 
         return await self.store.read_async(work)
 
