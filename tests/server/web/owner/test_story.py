@@ -348,10 +348,11 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
             own.close()
         lead.watch()
         people.judge_all(cookies)
-        lead.decision()
+        _, conditions = lead.decision()
+        assert not any("final answer" in text for text in conditions)
         document = lead.settle()
-        made.clock.spent += 61  # a decision is kept for a minute
         sentence, conditions = lead.decision()
+        assert any("replaced by final answers of owners: 3" in text for text in conditions)
         lead.see("the decision")
         files = lead.download()
         context.close()

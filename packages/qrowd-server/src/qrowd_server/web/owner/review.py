@@ -135,6 +135,7 @@ async def decide(context: OwnerContext, fields: Form) -> Response:
             await context.admin.change(name, lambda transaction: reopening.reopen(transaction, *place, why))
         case other:
             raise choose_one("do", other, "adjudicate", "withdraw", "reopen")
+    context.memory.forget(name)
     return RedirectResponse(context.address("/review/item", topic=topic, document=document, arm=arm), 303)
 
 
