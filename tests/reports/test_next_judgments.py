@@ -1,5 +1,7 @@
 """The document of `qrowd next`."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,8 @@ def test_the_table_holds_open_differences_and_counts_the_others(question):
     assert f"{n - len(table.rows)} other" in table.title or n == len(table.rows)
     estimates = [abs(float(row[2])) for row in table.rows]
     assert estimates == sorted(estimates)
+    # documents, which several people may judge each
+    assert re.search(r" (About [\d,]+ more|Even the [\d,]+) documents? ", report.sentence)
 
 
 def test_the_frames_are_the_batch_the_differences_and_the_design():

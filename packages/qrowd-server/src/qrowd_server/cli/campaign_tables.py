@@ -106,7 +106,7 @@ def _of_question(question: QuestionProgress) -> list[str]:
     notes.append(f"Drawn: {count(question.n_drawn, 'document')} of {question.n_documents:,}.")
     if question.to_go is not None and not question.answer:
         low, median, high = question.to_go
-        notes.append(f"Expected to go: about {count(median, 'judgment')} (80 % interval {low} to {high}).")
+        notes.append(f"Expected to go: about {count(median, 'document')} (80 % interval {low} to {high}).")
     if question.models:
         notes.append(f"Labels by {', '.join(question.models)} help to predict grades.")
     return notes

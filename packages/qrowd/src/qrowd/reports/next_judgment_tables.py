@@ -46,10 +46,10 @@ class NextJudgmentsReport(Reported):
         low, middle, high = (min(value, left) for value in (one.n_low, one.n_expected, one.n_high))
         if one.n_expected > left:
             hint = "" if one.statement.tolerance else "; with a tolerance fewer could"
-            return f"Even the {count(left, 'judgment')} that are left are not expected to decide it{hint}."
+            return f"Even the {count(left, 'document')} that are left are not expected to decide it{hint}."
         end = f"{high:,.0f}" if one.n_high <= left else f"undecided after all {left:,}"
         return (
-            f"About {count(middle, 'more judgment')} {is_or_are(middle)} expected to decide it "
+            f"About {count(middle, 'more document')} {is_or_are(middle)} expected to decide it "
             f"({low:,.0f} to {end} in 80 % of simulations; {left:,} are left)."
         )
 

@@ -1,4 +1,4 @@
-"""How many judgments a question will still need: simulated from what is expected of the documents.
+"""How many documents a question will still need: simulated from what is expected of the documents.
 
 Each simulation gives each open document the gain that is expected of it and an error (`GainErrors`), draws documents
 and looks at the bounds as `qrowd next` does (`path`). The sizes are computed again after every `FIRST` draws, or 30 %

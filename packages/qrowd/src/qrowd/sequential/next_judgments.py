@@ -41,7 +41,7 @@ class NextJudgments(Result):
     """What can be said now, and the documents to judge next, in order.
 
     statement : of the judgments so far. topics, documents : of the batch. probability : with which each was drawn of
-    those left. n_expected, n_low, n_high : judgments that are expected to be needed still, the median of simulations
+    those left. n_expected, n_low, n_high : documents that are expected to be needed still, the median of simulations
     and an 80 % interval; one more than there are where all of them may not decide it. design : to be given to the next
     call.
 

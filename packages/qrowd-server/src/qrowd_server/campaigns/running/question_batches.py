@@ -89,7 +89,7 @@ class QuestionProgress:
 
     text, measure, confidence, target : its settings. sentence, answer : of the last look; answer is empty while the
     question is open. n_judged, n_drawn, n_documents : documents that were judged at that look, that were drawn, and
-    that can change the answer. to_go : judgments that are expected to be needed, low, median and high. models :
+    that can change the answer. to_go : documents that are expected to be needed, low, median and high. models :
     assessors whose judgments help to predict grades.
     """
 
@@ -108,7 +108,7 @@ class QuestionProgress:
 
     @property
     def share(self) -> float:
-        """Of the judgments that are expected in all, how many there are."""
+        """Of the documents that are expected in all, how many there are."""
         if self.answer:
             return 1.0
         left = self.n_documents - self.n_judged if self.to_go is None else self.to_go[1]
