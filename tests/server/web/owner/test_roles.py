@@ -185,7 +185,9 @@ def test_who_creates_a_campaign_owns_it_and_the_log_says_who(tmp_path: Path) -> 
         base = (answer.header("location") or "").removesuffix("/setup?created=1")
         assert carla.post(f"{base}/status", {"csrf": csrf.decode(), "do": "pause"}).status == 303
         log = carla.get(f"{base}/log").text
-        assert re.findall(r'<th scope="row" dir="auto">(.*?)</th><td dir="auto">(.*?)</td>', log) == [
+        assert re.findall(
+            r'"rowheader" dir="auto">(.*?)</th><td role="cell" dir="auto" class="whole">(.*?)</td>', log
+        ) == [
             ("carla", "paused the campaign"),
             ("carla", "created the campaign"),
         ]

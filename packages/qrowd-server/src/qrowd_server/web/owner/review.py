@@ -159,7 +159,7 @@ async def questions(context: OwnerContext) -> Response:
     all_asked = await context.read(asked, row.id, MOST_ASKED)
     return context.render(
         "questions",
-        tab="results",
+        tab="progress",
         rows=all_asked,
         n_open=sum(one.message.reply is None for one in all_asked),
         taken=read_settings(row).journey.ask_organisers,
