@@ -164,7 +164,7 @@ def test_a_model_is_marked_wherever_the_owner_looks(local, tmp_path):
     rows = {one.name: one for one in shown.assessors}
     model, person = rows["small+campaign"], rows["a1"]
     assert (model.kind, person.kind) == ("model", "person")
-    assert found.models == 1
+    assert (found.models, found.models_in_words) == ({"finished": 1}, "Models: 1 finished.")
     arrived = log_of(local, "arrived")[-1].data
     assert arrived["provider"] == "model"
     assert arrived["about"]["model"] == "small"
@@ -254,7 +254,7 @@ def test_a_document_of_which_a_model_sees_nothing_is_not_asked(local, tmp_path):
     contents = [request.messages[-1].content for request in asked.requests]
     assert len(contents) == 2
     assert sum(">\nBees & honey.\n\nMore\n</" in content for content in contents) == 1
-    assert done.models[0].unanswered == {"text_missing": 1}
+    assert done.unanswered == {"small+campaign": "replies without an answer: 1 (1 text missing)"}
     assert sorted(row["document"] for row in rows_of(local)) == ["t0d0", "t0d2"]
     assert Counter(one.status for one in answers_in(tmp_path / "r").outcomes) == {"ok": 2, "text_missing": 1}
 
@@ -292,9 +292,12 @@ FAILURES = {
 )
 def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_path, status):
     created(local, small_plan("grades", k=4, topics=1, redundancy=1))
-    done = ask_in_campaign(local, "pilot", Asked(lambda _: FAILURES[status]).model, record=tmp_path / "r").models[0]
+    asked = Asked(lambda _: FAILURES[status])
+    work = ask_in_campaign(local, "pilot", asked.model, record=tmp_path / "r", instead=True)
+    done = work.models[0]
     assert (done.answers, done.completed, done.given_back) == (0, 0, 1)
-    assert done.unanswered == {status: 3}  # half of four may be cannot tell
+    words = f"replies without an answer: 3 (3 {status.replace('_', ' ')})"  # half of four may be cannot tell
+    assert work.unanswered == {"small+campaign": words}
     assert not rows_of(local, everything=True)
     log = log_of(local, "unanswered", "cannot_tell", "given_back")
     assert [one.kind for one in log] == [*["unanswered", "cannot_tell"] * 2, "unanswered", "given_back"]
@@ -310,8 +313,11 @@ def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_p
 def test_where_nothing_can_be_skipped_a_failure_gives_the_unit_back(local, tmp_path, kind):
     created(local, small_plan(**{**PLANS[kind], "redundancy": 1, "question": False}))
     halves = Asked(lambda request: "I would say so" if 3 in numbers_in(request) else sensible(request))
-    done = ask_in_campaign(local, "pilot", halves.model, record=tmp_path / "r", max_failures=99).models[0]
-    assert done.given_back == done.unanswered["unparsable"] == len(log_of(local, "given_back")) == 3
+    options = {"max_failures": 99, "instead": True}
+    work = ask_in_campaign(local, "pilot", halves.model, record=tmp_path / "r", **options)
+    done = work.models[0]
+    assert done.given_back == len(log_of(local, "given_back")) == 3
+    assert work.unanswered == {"small+campaign": "replies without an answer: 3 (3 unparsable)"}
     assert done.completed == 0
     assert done.ended == "no unit is left for it"
     given_up = rows_of(local, "judgments" if kind == "magnitude" else "preferences")
@@ -343,8 +349,8 @@ def test_a_model_that_fails_three_units_in_a_row_stops_with_one_line(local, tmp_
 
 def test_a_reason_that_is_required_is_part_of_the_answer(local, tmp_path):
     created(local, small_plan("grades", k=1, topics=1, documents=1, redundancy=1, reason="required", cannot_tell=False))
-    done = ask_in_campaign(local, "pilot", Asked(lambda _: '{"grade": 2}').model, record=tmp_path / "r").models[0]
-    assert done.unanswered == {"unparsable": 1}
+    done = ask_in_campaign(local, "pilot", Asked(lambda _: '{"grade": 2}').model, record=tmp_path / "r")
+    assert done.unanswered == {"small+campaign": "replies without an answer: 1 (1 unparsable)"}
     assert not rows_of(local, everything=True)
     assert log_of(local, "unanswered")[0].data["detail"].startswith("Give a reason in a few words")
 
@@ -505,20 +511,28 @@ def test_an_answer_that_never_comes_gives_its_unit_back_and_the_model_goes_on(lo
     }  # fmt: skip
 
 
-def test_a_server_that_is_gone_keeps_the_unit_for_the_next_call(local, tmp_path, monkeypatch):
+@pytest.mark.parametrize("instead", [False, True])
+def test_a_model_whose_server_is_gone_keeps_no_unit_and_the_next_call_goes_on_in_it(
+    local, tmp_path, monkeypatch, instead
+):
     created(local, small_plan("preference", topics=1, redundancy=1))
     monkeypatch.setattr("qrowd.judge.running.FIRST_WAIT", 0)
     calls = Asked(lambda request: GONE if len(calls.requests) > 1 else sensible(request))
     with pytest.raises(QrowdError, match="ConnectError at there; no answer after 10 waits"):
-        ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r")
+        ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r", instead=instead)
     (unit,) = rows_of(local, "units")
-    assert unit["status"] == "open"
+    assert unit["status"] == "expired"
+    assert local.read(lambda connection: progress(connection, "pilot", 1.8e9)).free == 1
     calls.answer = sensible
-    assert ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r").models[0].completed == 1
-    assert [row["assignment"] for row in rows_of(local, "units")] == [unit["assignment"]]
+    done = ask_in_campaign(local, "pilot", calls.model, record=tmp_path / "r", instead=instead).models[0]
+    assert done.completed == 1
+    assert [(row["assignment"], row["status"]) for row in rows_of(local, "units")] == [
+        (unit["assignment"], "completed")
+    ]
+    assert calls.most == 11  # ten times in vain, and once with an answer
 
 
-def test_the_budget_stops_a_model_and_keeps_its_unit(local, tmp_path):
+def test_the_budget_stops_a_model_which_goes_on_in_its_unit(local, tmp_path):
     created(local, small_plan("magnitude", k=4, topics=1, redundancy=1))
     answers = Asked(lambda request: Reply(text=sensible(request), tokens_in=1, tokens_out=10))
     options = {"parameters": {"max_tokens": 10}, "options": AskOptions(budget=25, prices=PRICES)}
@@ -537,7 +551,7 @@ def test_a_unit_that_a_person_took_over_is_lost_to_the_model(local, tmp_path):
     created(local, small_plan("magnitude", k=4, topics=1, redundancy=1, campaign={"lease_minutes": 1}))
     clock = Clock()
     asked = Asked(lambda request: Reply(text=sensible(request), tokens_out=10))
-    options = {"record": tmp_path / "r", "clock": clock, "parameters": {"max_tokens": 10}}
+    options = {"record": tmp_path / "r", "clock": clock, "parameters": {"max_tokens": 10}, "instead": True}
     ask_in_campaign(local, "pilot", asked.model, options=AskOptions(budget=15, prices=PRICES), **options)
     clock.now += 3600
     people(seeded(local, clock=clock), 1, steps=2)

@@ -57,7 +57,7 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
     outcome = qrowd("evaluate", "--campaign", "pilot", "--runs", "runs", "-o", "scores.csv")
     assert outcome.status == 0, outcome.err
     assert set(pd.read_csv("scores.csv")["assessor"]) >= {"a1", "a2", "mild+campaign", "strict+campaign"}
-    assert "2 assessors are models." in qrowd("campaign", "status", "pilot").out
+    assert "Models: 2 finished." in qrowd("campaign", "status", "pilot").out
     people = qrowd("campaign", "status", "pilot", "--per-assessor").out
     kinds = {line.split()[0]: line.split()[1] for line in people.splitlines() if " finished " in line}
     assert kinds == {
@@ -79,7 +79,11 @@ def test_failures_are_counted_and_the_record_says_what_became_of_each_question(q
     outcome = qrowd("campaign", "ask", "pilot", "--model", "models.py:vague", "models.py:mild")
     assert outcome.status == 0, outcome.err
     assert "2 models gave 8 answers in pilot." in outcome.out
-    assert "without an answer that counts: 2 unparsable" in outcome.out
+    unanswered = "vague+campaign: replies without an answer: 2 (2 unparsable)"
+    assert unanswered in outcome.out
+    assert f"note: campaign pilot: {unanswered}" in qrowd("assessors", "--campaign", "pilot").err
+    people = qrowd("campaign", "status", "pilot", "--per-assessor").out
+    assert unanswered.partition(": ")[2] in " ".join(people.split())
     status = qrowd("judge", "status", "judge.sqlite")
     assert status.status == 0, status.err
     assert "8 of 16 questions have an answer" in status.out

@@ -18,7 +18,7 @@ Forms = dict[str, dict[str, str]]
 NEVER = {
     "more assignments of a unit than it has slots": """
         select u.id, count(*), (select count(*) from slot where slot.unit_id = u.id)
-        from unit u join assignment a on a.unit_id = u.id where a.status in ('open', 'completed')
+        from unit u join assignment a on a.unit_id = u.id where a.status in ('open', 'completed') and a.slot >= 0
         group by u.id having count(*) > (select count(*) from slot where slot.unit_id = u.id)""",
     "a slot whose holder does not hold it": """
         select s.unit_id, s.number, s.assignment_id from slot s left join assignment a on a.id = s.assignment_id

@@ -134,7 +134,7 @@ def status(
     with open_campaigns(database) as store, store.reading() as connection:
         counts = progress(connection, name, time.time())
         arms = [f"{name}/{arm}" for arm in counts.arms] or [name]
-        qualities = [quality(connection, arm, names=names) for arm in arms] if per_assessor else []
+        qualities = [quality(connection, arm, time.time(), names=names) for arm in arms] if per_assessor else []
         document = one_campaign(counts, qualities)
     deliver(document, output)
 

@@ -76,7 +76,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     statuses = (f"{n} {status}" for status, n in sorted(progress.assessors.items()))
     notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
     if progress.models:
-        notes.append(f"{count(progress.models, 'assessor is a model', 'assessors are models')}.")
+        notes.append(progress.models_in_words)
     if outcomes:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
@@ -127,7 +127,7 @@ def _assessors(quality: Quality) -> Table:
     }
     if quality.has_gold:
         columns |= {"gold": _gold, "accuracy": _accuracy}
-    columns["remark"] = lambda row: row.excluded or row.reasons
+    columns["remark"] = lambda row: row.excluded or "; ".join(filter(None, [row.reasons, row.unanswered]))
     return _table(f"assessors of {quality.arm}" if quality.arm else "assessors", quality.assessors, columns)
 
 

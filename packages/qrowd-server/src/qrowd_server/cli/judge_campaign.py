@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 
 from qrowd.cli import judge_options as judge
 from qrowd.cli import options
+from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
 from qrowd.reports.phrases import count
 from qrowd_server.cli.database import open_campaigns
@@ -28,6 +28,10 @@ def ask(
     key_from: judge.KeyFrom = None,
     timeout: judge.Timeout = 120.0,
     concurrency: judge.Concurrency = 8,
+    instead: Annotated[
+        bool,
+        option("--instead", help="Let models take places of people instead of judging beside them.", panel="Models"),
+    ] = False,
     budget: judge.Budget = None,
     prices: judge.PricesFile = None,
     database: options.Database = options.DATABASE,
@@ -47,6 +51,7 @@ def ask(
             record=record,
             parameters=judge.parameters_of(parameter) or None,
             options=asked,
+            instead=instead,
             progress=show,
         )
     deliver(_document(done, record, currency), output)
@@ -57,7 +62,7 @@ def _document(done: CampaignWork, record: str, currency: str) -> Document:
     from qrowd.reports.document import Document, Note, Table
     from qrowd_server.cli.campaign_tables import table_frame
 
-    models, failures = done.models, sum((Counter(one.unanswered) for one in done.models), start=Counter[str]())
+    models = done.models
     columns = {
         "assessor": [one.assessor for one in models],
         "answers": [str(one.answers) for one in models],
@@ -66,10 +71,7 @@ def _document(done: CampaignWork, record: str, currency: str) -> Document:
         "given back": [str(one.given_back) for one in models],
         "ended": [one.ended for one in models],
     }
-    notes = []
-    if failures:
-        counts = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(failures.items()))
-        notes.append(Note("without an answer that counts", counts))
+    notes = [Note(name, text) for name, text in done.unanswered.items()]
     if done.stopped:
         notes.append(Note("stopped", done.stopped))
     if done.cost is not None:

@@ -251,7 +251,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "practice_restarted": _NOTHING,
     "practice_passed": _NOTHING,
     "practice_failed": _NOTHING,
-    "assigned": {"slot": Index, "topic": int, "seed": int, "gold_every": (Index, 0), "gold_first": (Index, 0)},
+    "assigned": {"slot": int, "topic": int, "seed": int, "gold_every": (Index, 0), "gold_first": (Index, 0)},
     "unit_ended": {"outcome": _ENDED, "early": bool},
     "unit_left": _NOTHING,
     # of a campaign, by its owners
@@ -306,7 +306,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "given_back": _NOTHING,
     "lease_expired": _NOTHING,
     "assignment_withdrawn": _NOTHING,
-    "assignment_restored": {"status": Literal["completed"]},
+    "assignment_restored": {"status": Literal["completed", "open"]},
 }
 
 

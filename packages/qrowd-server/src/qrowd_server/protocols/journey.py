@@ -32,7 +32,7 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.translatable import N_
 
-AssessorState = Literal["invited", "reading", "judging", "finished", "declined", "excluded"]
+AssessorState = Literal["invited", "reading", "judging", "finished", "stopped", "declined", "excluded"]
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
 
@@ -231,6 +231,13 @@ def state_of(
     if not has_unit and (is_over or (journey.stage == "working" and not is_more)):
         return "finished"
     return "judging" if has_unit or is_begun or journey.n_units else "reading"
+
+
+def state_of_model(journey: Journey, has_unit: bool, is_more: bool) -> AssessorState:
+    """The same of a model, which judges while it is asked. is_more : whether there is a topic that it never had."""
+    if journey.excluded:
+        return "excluded"
+    return "judging" if has_unit else "stopped" if is_more else "finished"
 
 
 def to_json(journey: Journey) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, insert, select, text
 
-from qrowd_server.store.schema import event
+from qrowd_server.store.schema import assignment, event
 
 CHUNK = 1000  # rows fetched at a time
 
@@ -71,9 +71,13 @@ def by_key(connection: Connection, idem_key: str) -> LogEntry | None:
 
 
 def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> list[LogEntry]:
-    """What happened in all assignments of one unit, oldest first. after : only events with a higher number."""
-    query = ALL.where(event.c.unit_id == unit_id, event.c.id > after).order_by(event.c.id)
-    return [LogEntry._make(row) for row in connection.execute(query)]
+    """What happened in the assignments of one unit, oldest first, but for those of models beside people.
+
+    after : only events with a higher number.
+    """
+    beside = select(assignment.c.id).where(assignment.c.unit_id == unit_id, assignment.c.slot < 0)
+    query = ALL.where(event.c.unit_id == unit_id, event.c.id > after, event.c.assignment_id.not_in(beside))
+    return [LogEntry._make(row) for row in connection.execute(query.order_by(event.c.id))]
 
 
 def of_campaign(connection: Connection, campaign_id: int) -> Iterator[LogEntry]:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, case, func, null, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, null, select
 
 from qrowd_server.store.event_log import CHUNK
 from qrowd_server.store.persons import assessor_label
@@ -43,26 +43,31 @@ def slots_by_topic(connection: Connection, campaign_id: int) -> dict[tuple[int, 
     return {(topic_id, arm): int(n) for topic_id, arm, n in connection.execute(query)}
 
 
-def assessors_at_work(connection: Connection, campaign_id: int) -> set[int]:
-    """The assessors who have an open unit."""
-    query = _of(select(assignment.c.assessor_id), campaign_id).where(assignment.c.status == OPEN)
-    return set(connection.scalars(query))
+def leases(connection: Connection, campaign_id: int) -> dict[int, float]:
+    """{assessor: end of the lease} of those who have an open unit."""
+    query = _of(select(assignment.c.assessor_id, assignment.c.lease_until), campaign_id)
+    rows = connection.execute(query.where(assignment.c.status == OPEN))
+    return {row.assessor_id: row.lease_until for row in rows}
 
 
-def models(connection: Connection, campaign_id: int) -> int:
-    """How many of the assessors are language models."""
-    where = assessor.c.campaign_id == campaign_id, assessor.c.provider == MODEL
-    return connection.scalar(select(func.count()).where(*where)) or 0
+def unanswered_replies(connection: Connection, campaign_id: int) -> Sequence[tuple[str, str, int]]:
+    """(model, what was wrong, replies) of replies of models without an answer that counts, the most frequent first."""
+    columns = assessor.c.name, event.c.data["status"].as_string().label("status")
+    query = select(*columns, func.count()).select_from(_joined(event.c.assignment_id)).group_by(*columns)
+    query = _of(query, campaign_id).where(event.c.kind == "unanswered")
+    return connection.execute(query.order_by(assessor.c.name, func.count().desc(), "status")).all()
 
 
 def assignments_by_topic(
     connection: Connection, campaign_id: int, since: float
 ) -> Iterator[tuple[int, str, str, int, float, int]]:
-    """(topic, arm, status, assignments, when the first began, how many changed since `since`)."""
+    """(topic, arm, status, assignments, when the first began, how many changed since `since`), of places of people."""
     recent = case((assignment.c.updated >= since, 1), else_=0)
     columns = assignment.c.topic_id, assignment.c.arm, assignment.c.status
     query = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent))
-    for topic_id, arm, status, n, begun, n_recent in connection.execute(_of(query, campaign_id).group_by(*columns)):
+    for topic_id, arm, status, n, begun, n_recent in connection.execute(
+        _of(query, campaign_id).where(assignment.c.slot >= 0).group_by(*columns)
+    ):
         yield topic_id, arm, status, int(n), begun, int(n_recent)
 
 
@@ -94,15 +99,13 @@ def judged_documents(connection: Connection, campaign_id: int) -> int:
     return len({(topic_id, document) for topic_id, _, document, is_counted, _ in answers if is_counted})
 
 
-def _table_of(protocol: str) -> Table:
-    return preference if protocol == "preference" else judgment
-
-
 def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[int, float]]:
-    """(assessor, seconds) of every answer in an arm."""
-    table = _table_of(protocol)
+    """(assessor, seconds) of every answer in an arm; "cannot tell" is none."""
+    table = preference if protocol == "preference" else judgment
     query = select(assignment.c.assessor_id, table.c.seconds).select_from(assignment)
     query = query.join(table, table.c.assignment_id == assignment.c.id)
+    if table is judgment:
+        query = query.where(judgment.c.value.is_not(None))
     return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
 
 

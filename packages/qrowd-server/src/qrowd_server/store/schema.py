@@ -211,7 +211,7 @@ assignment = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     *_references("campaign", "topic", "unit"),
     _arm(),
-    Column("slot", Integer, nullable=False),
+    Column("slot", Integer, nullable=False),  # below 0: a place beside people, which no row of `slot` stands for
     Column("assessor_id", BigInteger, _of("assessor"), nullable=False),
     Column("status", Text, nullable=False),  # open, completed, failed, screened_out, expired, withdrawn
     Column("counts", Boolean, nullable=False),  # whether its judgments are part of the result

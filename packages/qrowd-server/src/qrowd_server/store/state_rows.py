@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from qrowd_server.store.schema import MODEL, STATE, assessor, assignment, campaign, pair_lease, slot
+from qrowd_server.store.schema import MODEL, STATE, assessor, assignment, campaign, pair_lease, slot, unit
 
 # ---- assessors
 
@@ -230,8 +230,26 @@ def free_slot(
     return None
 
 
+def place_beside(connection: Connection, campaign_id: int, assessor_id: int) -> Slot | None:
+    """A place for a model beside people: a slot below 0 of a unit of a topic that it never had.
+
+    It comes from the arm in which the model has had the fewest units.
+    """
+    of_unit, own = assignment.alias("of_unit"), assignment.alias("own")
+    number = select(-1 - func.count()).where(of_unit.c.unit_id == unit.c.id)  # which no earlier assignment has
+    in_arm = select(func.count()).where(own.c.assessor_id == assessor_id, own.c.arm == unit.c.arm)
+    query = (
+        select(unit.c.id, number.scalar_subquery(), unit.c.topic_id)
+        .where(unit.c.campaign_id == campaign_id)
+        .where(~exists().where(assignment.c.assessor_id == assessor_id, assignment.c.topic_id == unit.c.topic_id))
+        .order_by(in_arm.scalar_subquery(), unit.c.id)
+    )
+    row = connection.execute(query.limit(1)).first()
+    return None if row is None else Slot(*row)
+
+
 def _open_of_others(campaign_id: int, assessor_id: int) -> tuple[ColumnElement[bool], ...]:
-    is_open = assignment.c.campaign_id == campaign_id, assignment.c.status == "open"
+    is_open = assignment.c.campaign_id == campaign_id, assignment.c.status == "open", assignment.c.slot >= 0
     return *is_open, _not_had(assessor_id, assignment)
 
 
@@ -282,7 +300,9 @@ def _slot(unit_id: int, number: int) -> tuple[ColumnElement[bool], ColumnElement
 
 
 def hold_slot(connection: Connection, row: AssignmentRow) -> bool:
-    """Take its slot, if that is free."""
+    """Take its slot, if that is free; a place beside people is nobody else's."""
+    if row.slot < 0:
+        return True
     free = *_slot(row.unit_id, row.slot), slot.c.assignment_id.is_(None)
     return connection.execute(update(slot).where(*free).values(assignment_id=row.id)).rowcount == 1
 

@@ -22,6 +22,7 @@ from qrowd_server.store import state_rows as state
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.progress_counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
+from qrowd_server.store.state_rows import AssessorRow
 
 Place = tuple[int, str]  # a topic in an arm
 
@@ -61,8 +62,8 @@ class Progress:
     slots : wanted assignments; completed, open and free add up to them.
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
     answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
-    assessors : how many there are by state, the invited who have not come among them.
-    models : how many of them are language models.
+    assessors : how many people there are by state, the invited who have not come among them. models : how many language
+    models. Units and slots are those of people, and of models in the place of people.
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, fewer than 5 units done in that time, or
@@ -93,7 +94,7 @@ class Progress:
     last: float | None
     ends: float | None
     arms: dict[str, str]
-    models: int
+    models: dict[str, int]
     question: QuestionProgress | None
     is_stuck: bool
 
@@ -103,6 +104,16 @@ class Progress:
         if self.question is not None:
             return self.question.share
         return self.completed / self.slots if self.slots else 1.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all places of people are done, and no model is at work."""
+        return 0 < self.slots == self.completed and "judging" not in self.models
+
+    @property
+    def models_in_words(self) -> str:
+        """What the models do; "" without any."""
+        return f"Models: {', '.join(f'{n} {state}' for state, n in self.models.items())}." if self.models else ""
 
     @property
     def waiting(self) -> str:
@@ -146,10 +157,12 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
             )
     total, status, n_counted = sum(slots.values()), work.by_status, answers.total()
     left = total - status[COMPLETED]
-    people, ends = Counter[str](states_of(connection, row).values()), None
+    states, ends = states_of(connection, row, at), None
+    people = Counter[str](of for one, of in states if not one.is_model)
+    of_models = Counter[str](of for one, of in states if one.is_model)
     invitations = invitation_links.invitations(connection, row.id)
-    people["invited"] += sum(one.assessor_id is None and not one.revoked for one in invitations)
-    is_here = people["invited"] + people["reading"] + people["judging"] > 0 or settings.panel is not None
+    people["invited"] += sum(link.assessor_id is None and not link.revoked for link in invitations)
+    is_here = people["invited"] + people["reading"] + people["judging"] + status[OPEN] > 0 or settings.panel is not None
     is_here = is_here or any(one.is_open(at) for one in invitation_links.sign_ups(connection, row.id))
     goes_on = row.status == "running" and settings.question is None and left > 0
     if goes_on and is_here and work.begun is not None and work.recent >= LEAST:
@@ -177,22 +190,26 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         last=counts.last_answer(connection, row.id),
         ends=ends,
         arms={} if "" in protocols else protocols,
-        models=counts.models(connection, row.id),
+        models=dict(of_models),
         question=question_progress(connection, row),
         is_stuck=goes_on and not is_here,
     )
 
 
-def states_of(connection: Connection, row: CampaignRow) -> dict[int, AssessorState]:
-    """{assessor: state} of everybody who came."""
-    settings, states, at_work = read_settings(row), {}, counts.assessors_at_work(connection, row.id)
+def states_of(connection: Connection, row: CampaignRow, at: float = 0.0) -> list[tuple[AssessorRow, AssessorState]]:
+    """Everybody who came, each with their state. at : now, since a model whose lease is over is at work no more."""
+    settings, states, leases = read_settings(row), [], counts.leases(connection, row.id)
     for one in state.assessors_of(connection, row.id):
         way, ids = journey.from_json(one.state), (connection, row.id, one.id)
+        if one.is_model:
+            is_more = state.place_beside(*ids) is not None
+            states.append((one, journey.state_of_model(way, leases.get(one.id, -1.0) >= at, is_more)))
+            continue
         is_more = row.status in ("running", "paused") and journey.may_work(settings.journey, way)
-        if is_more and settings.question is None and one.id not in at_work:
+        if is_more and settings.question is None and one.id not in leases:
             is_more = state.free_slot(*ids) is not None or state.next_lapse(*ids) is not None
-        given = one.current_id is not None, one.id in at_work, is_more
-        states[one.id] = journey.state_of(settings.journey, way, *given)
+        given = one.current_id is not None, one.id in leases, is_more
+        states.append((one, journey.state_of(settings.journey, way, *given)))
     return states
 
 

@@ -23,7 +23,6 @@ from qrowd_server.protocols import PREFERENCE
 from qrowd_server.store import event_log as events
 from qrowd_server.store import export, writers
 from qrowd_server.store import progress_counts as counts
-from qrowd_server.store import state_rows as state
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
@@ -286,17 +285,17 @@ def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = Fals
     units, answers : completed, and given, whether they count or not. bonus : by the rule of [gold]; 0 without one, and
     for somebody who is excluded. names : people by name, with their ids on platforms; by pseudonym, without, if False.
     """
-    accuracy, states = accuracies(connection, row.id, read_settings(row).gold), states_of(connection, row)
+    accuracy = accuracies(connection, row.id, read_settings(row).gold)
     answers, completed = Counter[int](), Counter[int]()
     for unit in counts.assignment_totals(connection, row.id):
         answers[unit["assessor_id"]] += unit["answers"]
         completed[unit["assessor_id"]] += unit["status"] == COMPLETED
-    for one in state.assessors_of(connection, row.id):
+    for one, status in states_of(connection, row):
         own = accuracy.get(one.id)
         of_gold = (0, 0, None, None, None) if own is None else (own.n, own.n_right, own.value, own.low, own.high)
         bonus = own.bonus if own is not None and one.excluded is None else 0.0
         yield (
             one.name if names else one.label, one.provider, one.external_id if names or one.is_model else None,
-            states[one.id], one.excluded, completed[one.id], answers[one.id], *of_gold, bonus,
+            status, one.excluded, completed[one.id], answers[one.id], *of_gold, bonus,
             MODEL if one.is_model else PERSON,
         )  # fmt: skip

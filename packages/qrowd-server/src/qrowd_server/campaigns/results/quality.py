@@ -26,7 +26,6 @@ from qrowd_server.campaigns.running.campaign_settings import find_arms, only_arm
 from qrowd_server.protocols import PREFERENCE, journey
 from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.store import progress_counts as counts
-from qrowd_server.store import state_rows as state
 from qrowd_server.store.answer_rows import gold_answers_by_assessor
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import MODEL, PERSON
@@ -96,7 +95,8 @@ class AssessorQuality:
     name : of a model; of a person
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
-    answers : judgments or preferences given, also those that do not count.
+    answers : judgments or preferences given, also those that do not count; "cannot tell" is none. unanswered : replies
+        of a model without one, in words.
     seconds : median of the judgments that count, see `AssessorProfiles`; of preferences, and where no judgment of
         theirs counts, of all answers. None without an answer.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
@@ -126,6 +126,7 @@ class AssessorQuality:
     agreement: float | None = None
     severity: float | None = None
     reasons: str = ""
+    unanswered: str = ""
     accuracy: Accuracy | None = None
 
     @property
@@ -156,11 +157,17 @@ class Quality:
 
 
 def quality(
-    connection: Connection, name: str, *, bootstrap: int = REPLICATES, rng: int = 1, names: bool = False
+    connection: Connection,
+    name: str,
+    at: float = 0.0,
+    *,
+    bootstrap: int = REPLICATES,
+    rng: int = 1,
+    names: bool = False,
 ) -> Quality:
     """How well a campaign is judged so far. It reads every answer: seconds, where there are a million.
 
-    name : of the campaign, or CAMPAIGN/ARM.
+    name : of the campaign, or CAMPAIGN/ARM. at : now, for the state of models.
     bootstrap : replicates for the interval of alpha; fewer where there are very many judgments, 0 for no interval.
     names : people by name, not by pseudonym.
     """
@@ -170,10 +177,10 @@ def quality(
     further: dict[str, Any] = {"arm": arm, "has_gold": read_settings(row).gold is not None}
     if protocol == PREFERENCE:
         profiles, pairs_alike, why_not = _alike(collected.preferences(connection, name, names=names))
-        rows = _rows(connection, row, protocol, arm, profiles, names=names)
+        rows = _rows(connection, row, protocol, arm, profiles, at, names=names)
         return Quality(row.name, protocol, rows, None, None, pairs_alike, why_not, **further)
     judgments = collected.judgments(connection, name, names=names, final=False)
-    rows = _rows(connection, row, protocol, arm, _profiles(judgments), names=names)
+    rows = _rows(connection, row, protocol, arm, _profiles(judgments), at, names=names)
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
@@ -228,9 +235,17 @@ def _number(value: float) -> float | None:
 
 
 def _rows(
-    connection: Connection, campaign: CampaignRow, protocol: str, arm: str, profiles: Profiles, *, names: bool
+    connection: Connection,
+    campaign: CampaignRow,
+    protocol: str,
+    arm: str,
+    profiles: Profiles,
+    at: float,
+    *,
+    names: bool,
 ) -> tuple[AssessorQuality, ...]:
-    campaign_id, states = campaign.id, states_of(connection, campaign)
+    campaign_id = campaign.id
+    unanswered = collected.unanswered(connection, campaign_id)
     of_gold = accuracies(connection, campaign_id, read_settings(campaign).gold, arm)
     units: defaultdict[int, Counter[str]] = defaultdict(Counter)  # by status, and what was done in them
     for unit in counts.assignment_totals(connection, campaign_id):
@@ -242,7 +257,7 @@ def _rows(
     for who, took in counts.answer_seconds(connection, campaign_id, protocol, arm):
         seconds[who].append(took)
     rows = []
-    for row in state.assessors_of(connection, campaign_id):
+    for row, status in states_of(connection, campaign, at):
         own, times, name = units[row.id], seconds[row.id], row.name if names else row.label
         profile = {"seconds": median(times) if times else None, **profiles.get(name, {})}
         rows.append(
@@ -250,7 +265,7 @@ def _rows(
                 id=row.id,
                 name=name,
                 provider=row.provider,
-                status=states[row.id],
+                status=status,
                 excluded=row.excluded,
                 seen=row.updated,
                 completed=own["completed"],
@@ -263,6 +278,7 @@ def _rows(
                 fails=own["fails"],
                 practice=_practice(row),
                 accuracy=of_gold.get(row.id),
+                unanswered=unanswered.get(row.name, ""),
                 **profile,
             )
         )

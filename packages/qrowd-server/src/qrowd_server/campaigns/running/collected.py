@@ -9,7 +9,7 @@ every answer that counts for its document, also of "cannot tell"; nobody gets a 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from qrowd_server.protocols import PREFERENCE
 from qrowd_server.protocols.settings import GradesSettings, Settings
 from qrowd_server.store import event_log as events
 from qrowd_server.store import export, materials
+from qrowd_server.store import progress_counts as counts
 from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.schema import COMPLETED, OPEN
@@ -155,6 +156,17 @@ def origin_notes(
     return tuple(notes)
 
 
+def unanswered(connection: Connection, campaign_id: int) -> dict[str, str]:
+    """{model: how many of its replies hold no answer that counts, and what was wrong with them}."""
+    replies: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for name, cause, n in counts.unanswered_replies(connection, campaign_id):
+        replies[name][cause.replace("_", " ")] = n
+    return {
+        name: f"replies without an answer: {sum(causes.values())} ({', '.join(f'{n} {c}' for c, n in causes.items())})"
+        for name, causes in replies.items()
+    }
+
+
 def judgments(connection: Connection, name: str, *, names: bool = False, final: bool = True) -> Judgments:
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
@@ -164,7 +176,9 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
     row, arm = _find_arm(connection, name, pairs=False)
     settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
     columns = _columns(judgment_rows(connection, row.id, arms=arms, names=names, final=final), JUDGMENTS)
-    notes = origin_notes(connection, row, columns["origin"], final=final)
+    notes = [*origin_notes(connection, row, columns["origin"], final=final)]
+    for name, replies in unanswered(connection, row.id).items():
+        notes.append(f"campaign {row.name}: {name}: {replies}")
     scale = {"*": scale_of(settings)}
     table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
     drawn = () if row.settings.get("question") is None else (DRAWN.format(row.name),)

@@ -101,6 +101,11 @@ class AssignmentState:
         """That of its arm."""
         return PROTOCOLS[self.arm.protocol]
 
+    @property
+    def together(self) -> bool:
+        """Whether others judge in the same order of documents; models beside people judge alone."""
+        return self.arm.together and self.row.slot >= 0
+
     def after(self, settings: CampaignSettings, event: Event, at: float) -> AssignmentState:
         """After one of its events."""
         changes: dict[str, Any] = {"version": self.row.version + 1, "updated": at}
@@ -108,11 +113,13 @@ class AssignmentState:
         match event.kind:
             case "lease_expired" | "given_back" | "assignment_withdrawn":
                 status = "withdrawn" if event.kind == "assignment_withdrawn" else "expired"
-                stays = self.arm.together and status == "expired"
+                stays = self.together and status == "expired"
                 changes |= {"status": status, "counts": stays and self.row.counts}
             case "assignment_restored":
                 status = str(event.data["status"])
                 changes |= {"status": status, "counts": counts(protocol, status)}
+                if status == "open":
+                    changes["lease_until"] = at + settings.lease_seconds
             case "unit_left":
                 pass
             case _:
@@ -165,7 +172,7 @@ def differences(
 def hold_pair(connection: Connection, assignment: AssignmentState) -> None:
     """Write which pair is on the page of an assignment, if there is one. A gold question is nobody else's."""
     if (pair := assignment.pair()) is not None:
-        together = assignment.arm.together and pair[0] in assignment.task.material.documents
+        together = assignment.together and pair[0] in assignment.task.material.documents
         board = assignment.row.unit_id if together else assignment.row.id
         answers.hold_pair(connection, board, pair, assignment.row.id, assignment.arm.seats)
 

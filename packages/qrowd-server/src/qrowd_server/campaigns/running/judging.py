@@ -74,6 +74,7 @@ class JudgingService:
         self.store, self.clock, self._number = store, clock, number
         self._memory = CampaignMemory()
         self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
+        self.instead = False  # whether models take places of people
 
     # ------------------------------------------------------------------ coming in
 
@@ -200,6 +201,18 @@ class JudgingService:
 
         return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
 
+    async def pause(self, assessor_id: int, *, stops: bool) -> None:
+        """A model stops, and gives its open unit back; or it goes on, in that unit if nobody else has it."""
+
+        def change(transaction: Transaction, now: AssessorReader) -> None:
+            status = None if now.current is None else now.current.row.status
+            if now.current is not None and stops and status == "open":
+                transaction.give_back(now.current)
+            elif now.current is not None and not stops and status == "expired":
+                transaction.take_up(now.current)
+
+        await self._change(assessor_id, change, "", "")
+
     async def _change(self, assessor_id: int, change: Change, key: str, digest: str) -> Receipt:
         """Read the state of an assessor, change it, and write events and state, in one transaction."""
         at, form = self.clock(), f"{assessor_id:x}:{key}"
@@ -209,6 +222,7 @@ class JudgingService:
             if key and (earlier := events.by_key(connection, form)) is not None:
                 return earlier
             transaction = Transaction(now, at, self._number)
+            transaction.instead = self.instead
             if key:
                 transaction.set_key(form, digest)
             change(transaction, now)
@@ -297,6 +311,8 @@ class JudgingService:
 
     def _next_unit(self, now: AssessorReader, at: float) -> float | None:
         """When there may be another unit for an assessor: now, or once a lease ends or a question draws."""
+        if now.assessor.is_model and not self.instead:
+            return None if state.place_beside(now.connection, now.campaign_id, now.assessor.id) is None else at
         if state.free_slot(now.connection, now.campaign_id, now.assessor.id) is not None:
             return at
         lapse = state.next_lapse(now.connection, now.campaign_id, now.assessor.id)

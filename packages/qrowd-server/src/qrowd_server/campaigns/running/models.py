@@ -1,8 +1,10 @@
 """Language models as assessors of a campaign, through the same service, protocol, checks and log as people.
 
-Each model judges one unit at a time, several models at once. Exchanges are in a record as those of `qrowd judge ask`,
-so what was answered is not asked again. Only an answer becomes a judgment: a failure is in the log as `unanswered`,
-and either "cannot tell" is taken for it, where that is offered, or the unit is given back.
+Each model judges one unit at a time, several models at once, in places of their own beside people, or in those of
+people where the owner says so. Exchanges are in a record as those of `qrowd judge ask`, so what was answered is not
+asked again. Only an answer becomes a judgment: a failure is in the log as `unanswered`, and either "cannot tell" is
+taken for it, where that is offered, or the unit is given back. A model that stops gives its unit back, too, and takes
+it up again when it goes on.
 
 Grades and preferences are single questions. Magnitudes mean something in proportion to others only, so the
 conversation holds the documents of the unit so far with the model's own numbers. Answers are read by `qrowd.judge`.
@@ -33,6 +35,7 @@ from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_i
 from qrowd.paths import PathLike
 from qrowd.texts import text_of_html
 from qrowd_server.campaigns.running.campaign_settings import Arm, find, read_settings
+from qrowd_server.campaigns.running.collected import unanswered
 from qrowd_server.campaigns.running.judging import Clock, JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page, Receipt, TopicText, UnitSoFar
 from qrowd_server.protocols.events import MAX_REASON, Action, Consent, GoOn, Judge, Prefer, Refusal, Reply
@@ -96,28 +99,27 @@ class ModelWork:
     """What one model did in a campaign, in this job.
 
     assessor : the name in exports. answers : judgments or preferences that it gave. completed : units. failed : units
-    that ended otherwise. given_back : units that others may have. unanswered : questions without an answer that counts,
-    by status. ended : why it stopped.
+    that ended otherwise. given_back : units after a failure. ended : why it stopped.
     """
 
     assessor: str
-    endpoint: str
-    model: str
-    prompt: str
     answers: int
     completed: int
     failed: int
     given_back: int
-    unanswered: Mapping[str, int]
     ended: str
 
 
 @dataclass(frozen=True)
 class CampaignWork:
-    """What the models did in a campaign. cost : of this job, None where a model has no price. stopped : by a budget."""
+    """What the models did in a campaign. cost : of this job, None where a model has no price. stopped : by a budget.
+
+    unanswered : see `collected.unanswered`.
+    """
 
     campaign: str
     models: tuple[ModelWork, ...]
+    unanswered: Mapping[str, str]
     cost: float | None
     stopped: str | None = None
 
@@ -131,6 +133,7 @@ def ask_in_campaign(
     parameters: Mapping[str, object] | None = None,
     options: AskOptions = ASK_OPTIONS,
     max_failures: int = MAX_FAILURES,
+    instead: bool = False,
     progress: JobProgress | None = None,
     clock: Clock = time.time,
 ) -> CampaignWork:
@@ -150,6 +153,8 @@ def ask_in_campaign(
         Requests in flight, budget and prices. The documents of a unit of grades are asked at once.
     max_failures
         Units in a row that a model fails or gives back before it stops.
+    instead
+        Whether models take places of people, which their redundancy counts; else they judge beside them.
 
     Raises
     ------
@@ -171,6 +176,7 @@ def ask_in_campaign(
     if repeated := next((id for i, id in enumerate(ids) if id in ids[:i]), None):
         raise ArgumentError(f"models: {repeated} is there twice; remove one")
     service = JudgingService(store, clock=clock)
+    service.instead = instead
     with Record(record) as exchanges:
         listed = set(map(_key, read_askings(exchanges)))
         assessors = [_ModelAssessor(service, campaign, one, exchanges, listed, max_failures) for one in prompted]
@@ -184,7 +190,9 @@ def ask_in_campaign(
         answers = ask_in_turn(
             work, list({id(one.model): one.model for one in prompted}.values()), exchanges, options, progress=progress
         )
-    return CampaignWork(campaign, tuple(assessor.work() for assessor in assessors), answers.cost, answers.stopped)
+    replies = store.read(lambda connection: unanswered(connection, find(connection, campaign).id))
+    done = tuple(assessor.work() for assessor in assessors)
+    return CampaignWork(campaign, done, replies, answers.cost, answers.stopped)
 
 
 @dataclass
@@ -200,19 +208,25 @@ class _ModelAssessor:
     assessor: int = field(default=0, init=False)
     name: str = field(default="", init=False)
     counts: Counter[str] = field(default_factory=Counter, init=False)  # of answers, and of units by how they ended
-    unanswered: Counter[str] = field(default_factory=Counter, init=False)
     failures: int = field(default=0, init=False)  # units in a row
     last_failure: str = field(default="", init=False)
     ended: str = field(default="", init=False)
 
     def work(self) -> ModelWork:
         """What was done."""
-        model, n = self.prompted.model, self.counts
-        numbers = n["answers"], n["completed"], n["failed"], n["given_back"]
-        return ModelWork(self.name, model.endpoint, model.name, OWN, *numbers, dict(self.unanswered), self.ended)
+        n = self.counts
+        return ModelWork(self.name, n["answers"], n["completed"], n["failed"], n["given_back"], self.ended)
 
     async def judge(self, ask: Ask) -> None:
-        """Judge until there is a reason to stop."""
+        """Judge until there is a reason to stop; whatever it is, no unit is kept."""
+        await self.arrive()
+        try:
+            await self.judge_all(ask)
+        finally:
+            await self.service.pause(self.assessor, stops=True)
+
+    async def arrive(self) -> None:
+        """Come to the campaign, and go on in the unit that was given back."""
         model, prompted = self.prompted.model, self.prompted
         about = {
             "model": model.name,
@@ -223,6 +237,10 @@ class _ModelAssessor:
         self.assessor = await self.service.arrive(
             self.campaign, MODEL, _identity(prompted), name=f"{model.name}+{OWN}", about=about
         )
+        await self.service.pause(self.assessor, stops=False)
+
+    async def judge_all(self, ask: Ask) -> None:
+        """One page after another."""
         page = await self.service.page(self.assessor)
         self.name, refusals = page.name, 0
         while not self.ended:
@@ -324,7 +342,6 @@ class _ModelAssessor:
 
     async def leave(self, page: Page, status: Status | str, detail: str) -> Receipt:
         """No answer counts: "cannot tell" is taken for it, or the unit is given back."""
-        self.unanswered[status] += 1
         self.last_failure = f"{status}: {detail}" if detail else status
         return await self.service.leave_unanswered(
             self.assessor, status, detail, shown=page.shown, key=f"{page.key}-unanswered"

@@ -51,8 +51,10 @@ class Transaction:
     """All events of one request, and the state they lead to.
 
     reader : of the campaign. at : the time of everything in it. number : makes random numbers of 62 bits. actor : who
-    acts: assessor, owner or server. account : of an owner.
+    acts: assessor, owner or server. account : of an owner. instead : whether models take places of people.
     """
+
+    instead = False
 
     def __init__(
         self,
@@ -157,12 +159,22 @@ class Transaction:
         if isinstance(view, DocumentView) and view.may_not_tell:
             self._in_unit(assessor, assignment, CannotTell(view.position, f"the model gave no answer: {status}"))
         else:
-            assignment = self.record_assignment(assignment, Event("given_back"))
-            state.release_slot(self.connection, assignment.row)
+            self.give_back(assignment)
+            self.record_assessor(assessor, Event("unit_left"), assignment.row)
+
+    def give_back(self, assignment: AssignmentState) -> None:
+        """Others may have the unit of a model."""
+        assignment = self.record_assignment(assignment, Event("given_back"))
+        state.release_slot(self.connection, assignment.row)
+
+    def take_up(self, assignment: AssignmentState) -> None:
+        """A model goes on in a unit that it gave back when it stopped, unless somebody else has it."""
+        if not assignment.together and state.hold_slot(self.connection, assignment.row):
+            self.record_assignment(assignment, Event("assignment_restored", {"status": "open"}))
 
     def _in_unit(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> None:
         """An action in an open unit."""
-        board = self.reader.board(assignment) if assignment.arm.together else None
+        board = self.reader.board(assignment) if assignment.together else None
         new_events = assignment.protocol.decide(assignment.task, assignment.state, action, self.at, board)
         for event in new_events:
             assignment = self.record_assignment(assignment, event)
@@ -203,7 +215,12 @@ class Transaction:
             assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
 
     def _find_slot(self, assessor: AssessorRow) -> Slot | None:
-        """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired."""
+        """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired.
+
+        Models get places of their own, unless they take those of people.
+        """
+        if assessor.is_model and not self.instead:
+            return state.place_beside(self.connection, self.campaign_id, assessor.id)
         # Units of a question come in the order of its batches.
         pivot = random.Random(self._number()).random() if self.settings.question is None else 0.0
         arms = list(self.settings.arms)
@@ -239,7 +256,7 @@ class Transaction:
         data |= places
         assessor = self.record_assessor(assessor, Event("assigned", data), assignment.row)
         board = None
-        if assignment.arm.together:
+        if assignment.together:
             self.flush()  # the board is read from the log
             board = self.reader.board(assignment)
         state.add_assignments(self.connection, [assignment.to_row()])

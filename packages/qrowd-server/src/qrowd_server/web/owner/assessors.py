@@ -39,7 +39,7 @@ async def quality_of(context: OwnerContext) -> Quality:
 
     async def work() -> Quality:
         of = f"{name}/{arm}" if arm else name
-        return await context.read(quality, of, names=names)
+        return await context.read(quality, of, context.now, names=names)
 
     return await context.memory.get(("quality", name, arm, "names" if names else ""), FRESH, work)
 

@@ -64,7 +64,7 @@ def _people(connection: Connection, row: CampaignRow) -> dict[str, Any]:
     """Who was invited and named, and whether the campaign may be deleted."""
     return {
         "rows": invitation_links.invitations(connection, row.id),
-        "states": states_of(connection, row),
+        "states": {one.id: state for one, state in states_of(connection, row)},
         "sign_ups": invitation_links.sign_ups(connection, row.id),
         "members": accounts.members(connection, row.id),
         "is_kept": _is_kept(connection, row.id),
