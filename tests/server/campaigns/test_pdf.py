@@ -9,7 +9,7 @@ from PIL import Image
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan import pdf as pdfs
 from qrowd_server.campaigns.plan.documents import image_from_text
-from qrowd_server.campaigns.plan.pdf import MAX_PAGES, WIDTH, read_pdf, read_pdfs, render
+from qrowd_server.campaigns.plan.pdf import MAX_PAGES, WIDTH, read_pdf, render
 from server.pictures import endless, pdf
 
 
@@ -63,10 +63,3 @@ def test_an_encrypted_pdf_says_so(monkeypatch):
     monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
     with pytest.raises(ArgumentError, match="is encrypted; save it without a password"):
         render(pdf("a"))
-
-
-def test_without_the_packages_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(pdfs, "find_spec", lambda name: None)
-    assert read_pdfs([]) == []
-    with pytest.raises(ArgumentError, match=r"pip install qrowd-server"):
-        read_pdfs([pdf("a")])

@@ -134,12 +134,6 @@ def change_campaign(connection: Connection, id: int, values: Mapping[str, Any]) 
     connection.execute(update(campaign).where(campaign.c.id == id).values(**values, stamp=secrets.randbits(62)))
 
 
-def change_document(connection: Connection, campaign_id: int, label: str, values: Mapping[str, Any]) -> None:
-    """Write columns of a document."""
-    which = document.c.campaign_id == campaign_id, document.c.label == label
-    connection.execute(update(document).where(*which).values(**values))
-
-
 def labelled(
     connection: Connection, table: Literal["topic", "document"], campaign_id: int, label: str
 ) -> Row[Any] | None:
@@ -147,11 +141,6 @@ def labelled(
     c = MATERIAL[table].c
     query = select(MATERIAL[table]).where(c.campaign_id == campaign_id, c.label == label)
     return connection.execute(query).one_or_none()
-
-
-def add_question(connection: Connection, campaign_id: int, content: Mapping[str, Any]) -> None:
-    """Keep what the question of a campaign is about."""
-    connection.execute(insert(question), {"campaign_id": campaign_id, "content": dict(content)})
 
 
 def find_question(connection: Connection, campaign_id: int) -> dict[str, Any] | None:

@@ -89,15 +89,9 @@ def forget_invited(connection: Connection, campaign_id: int) -> None:
 
 def free_name(connection: Connection, row: AssessorRow) -> str:
     """A name for a person whose own is removed, which nobody else in the campaign has."""
-    name, n = f"deleted-{row.label}", 1
-    while connection.scalar(
-        select(assessor.c.id).where(
-            assessor.c.campaign_id == row.campaign_id, assessor.c.name == name, assessor.c.id != row.id
-        )
-    ):
-        n += 1
-        name = f"deleted-{row.label}-{n}"
-    return name
+    name = f"deleted-{row.label}"
+    others = assessor.c.campaign_id == row.campaign_id, assessor.c.name == name, assessor.c.id != row.id
+    return name if connection.scalar(select(assessor.c.id).where(*others)) is None else f"{name}-{row.id:x}"
 
 
 # ---- pseudonyms

@@ -14,7 +14,6 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from io import BytesIO
 from multiprocessing import get_context
 from typing import Any
@@ -45,8 +44,6 @@ class Pdf:
 
 def read_pdfs(contents: Sequence[bytes]) -> list[Pdf | ArgumentError]:
     """PDF files, each rendered, or the reason why it could not be."""
-    if contents and not (find_spec("pypdfium2") and find_spec("PIL")):
-        raise ArgumentError("PDF files need pypdfium2 and Pillow; pip install qrowd-server")
 
     def read(content: bytes) -> Pdf | ArgumentError:
         try:

@@ -79,10 +79,6 @@ def summaries(
     """
     row = find(connection, campaign)
     protocols = protocols_of(row)
-    if arm not in protocols:
-        raise ArgumentError(f"choose one of {', '.join(protocols)}", "arm", arm[:40])
-    if topic and materials.labelled(connection, "topic", row.id, topic) is None:
-        raise ArgumentError(f"the campaign {campaign} has none of this name", "topic", topic[:40])
     if protocols[arm] == PREFERENCE:
         return []
     final = final_answers(connection, row.id)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
@@ -28,7 +28,8 @@ from qrowd_server.store import materials
 from qrowd_server.store.accounts import COMMAND_LINE
 from qrowd_server.store.base import ERASE
 from qrowd_server.store.materials import DocumentRow
-from qrowd_server.store.schema import assignment, campaign, event, metadata
+from qrowd_server.store.schema import assignment, campaign, event, metadata, question
+from qrowd_server.store.schema import document as document_table
 
 Assembled = tuple[str, str, int, Sequence[str]]  # topic, arm, number of a unit in its topic, its documents
 STORED = (  # settings that the row of a campaign has as the plan has them
@@ -79,7 +80,8 @@ def create_campaign(
     materials.add_material(connection, "gold", campaign_id, rows_of_gold)
     n_units = n_slots = 0
     if plan.question is not None:
-        materials.add_question(connection, campaign_id, plan.question.content)
+        content = {"campaign_id": campaign_id, "content": plan.question.content}
+        connection.execute(insert(question), content)
     if plan.question is None or units is not None:
         n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
     n_rows = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
@@ -279,7 +281,8 @@ def add_documents(
 def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
     """Write a document in the place of the one with its label; arguments as for `add_documents`."""
     values = {key: value for key, value in _row(document).items() if key != "label"}
-    materials.change_document(connection, campaign_id, document.label, values)
+    which = document_table.c.campaign_id == campaign_id, document_table.c.label == document.label
+    connection.execute(update(document_table).where(*which).values(**values))
     for image in document.images:
         _add_content(connection, campaign_id, image_from_text(image), written)
 

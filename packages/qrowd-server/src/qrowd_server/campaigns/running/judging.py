@@ -205,11 +205,8 @@ class JudgingService:
         """A model stops, and gives its open unit back; or it goes on, in that unit if nobody else has it."""
 
         def change(transaction: Transaction, now: AssessorReader) -> None:
-            status = None if now.current is None else now.current.row.status
-            if now.current is not None and stops and status == "open":
-                transaction.give_back(now.current)
-            elif now.current is not None and not stops and status == "expired":
-                transaction.take_up(now.current)
+            if now.current is not None:
+                transaction.pause(now.current, stops)
 
         await self._change(assessor_id, change, "", "")
 

@@ -460,8 +460,9 @@ def asking_of(
     prompt = prompted.prompts[unit.arm]
     is_magnitude = isinstance(unit.settings, MagnitudeSettings)
     labels = tuple(unit.labels[number] for number in documents)
-    parameters = json.dumps(prompted.sent(prompt), sort_keys=True)
-    about = Question(unit.topic, labels, unit.unit if is_magnitude else ""), prompt, *_source(prompted.model), 1
+    parameters, model = json.dumps(prompted.sent(prompt), sort_keys=True), prompted.model
+    question = Question(unit.topic, labels, unit.unit if is_magnitude else "")
+    about = question, prompt, model.endpoint, model.name, 1
     texts = {number: words_of(unit.texts[number]) for number in unit.documents}
     for number, label in zip(documents, labels, strict=True):
         if not texts[number]:
@@ -528,15 +529,11 @@ def topic_of(page: Page) -> TopicText:
     return page.topic
 
 
-def _source(model: Model) -> tuple[str, str]:
-    return model.endpoint, model.name
-
-
 def _answer(prompt: Prompt, value: float, reason: str) -> str:
     """An earlier answer as the model gave it."""
     key = prompt.answer.reason
-    number = int(value) if value == int(value) and value < 1e15 else value
-    return json.dumps({**({key: reason} if key and reason else {}), prompt.keys()[0]: number}, ensure_ascii=False)
+    answer: dict[str, object] = {key: reason} if key and reason else {}
+    return json.dumps({**answer, prompt.keys()[0]: json.loads(number_text(value))}, ensure_ascii=False)
 
 
 def _without_system(messages: Sequence[Message], earlier: Sequence[Message]) -> list[Message]:

@@ -167,9 +167,12 @@ class Transaction:
         assignment = self.record_assignment(assignment, Event("given_back"))
         state.release_slot(self.connection, assignment.row)
 
-    def take_up(self, assignment: AssignmentState) -> None:
-        """A model goes on in a unit that it gave back when it stopped, unless somebody else has it."""
-        if not assignment.together and state.hold_slot(self.connection, assignment.row):
+    def pause(self, assignment: AssignmentState, stops: bool) -> None:
+        """A model stops in its unit, which it gives back; or it goes on in that unit, unless somebody else has it."""
+        status, goes_on = assignment.row.status, not (stops or assignment.together)
+        if stops and status == "open":
+            self.give_back(assignment)
+        elif goes_on and status == "expired" and state.hold_slot(self.connection, assignment.row):
             self.record_assignment(assignment, Event("assignment_restored", {"status": "open"}))
 
     def _in_unit(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> None:
