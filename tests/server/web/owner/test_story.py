@@ -192,10 +192,12 @@ class Lead:
     pages: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tab.on("response", self._note)
+        self.tab.context.on("response", self._note)
 
     def _note(self, response: Response) -> None:
-        if response.request.is_navigation_request() and response.status == 200 and "/export/" not in response.url:
+        if not response.request.is_navigation_request() or response.status != 200:
+            return
+        if not response.url.endswith("/copy") and "/export/" not in response.url:
             self.pages.append(response.url.removeprefix(self.made.base))
 
     def see(self, name: str) -> None:
@@ -204,7 +206,7 @@ class Lead:
 
     def press(self, name: str) -> None:
         with self.tab.expect_navigation():
-            self.tab.get_by_role("button", name=name, exact=True).last.click()
+            self.tab.get_by_role("button", name=name, exact=True).first.click()
 
     def follow(self, name: str | re.Pattern[str]) -> None:
         with self.tab.expect_navigation():
@@ -230,11 +232,29 @@ class Lead:
         for name, files in material.files().items():
             content = [{"name": n, "mimeType": "text/plain", "buffer": text.encode()} for n, text in files.items()]
             self.tab.locator(f"[type=file][name={name}]").set_input_files(content)  # type: ignore[arg-type]
-        self.tab.get_by_label("Entry test").fill(str(material.n_gold))
         self.see("a new campaign")
         self.press("Create")
         expect(self.tab.get_by_role("status").first).to_contain_text("The campaign is created")
         self.see("created")
+
+    def preview(self) -> None:
+        """What assessors will see, each page in another tab, where scripts may not run: axe looks at a copy."""
+        for link, words in (("The assessor's first page", "let us begin"), ("A page of judging", "highly relevant")):
+            with self.tab.context.expect_page() as waiting:
+                self.tab.get_by_role("link", name=link).click()
+            address = waiting.value.url
+            waiting.value.close()
+            page = self.tab.context.request.get(address)
+            assert "sandbox" in page.headers["content-security-policy"]
+            assert words in page.text()
+            if self.look.every:
+                copy = self.tab.context.new_page()
+                copy.route(
+                    "**/copy", lambda route, page=page: route.fulfill(body=page.body(), content_type="text/html")
+                )  # type: ignore[misc]
+                copy.goto(f"{self.made.base}/copy")
+                self.look(copy, link)
+                copy.close()
 
     def invite(self) -> dict[str, str]:
         self.tab.get_by_label("Names, one a line").fill("\n".join(PEOPLE))
@@ -332,13 +352,14 @@ def empty_server(folder: Path) -> Iterator[Place]:
 
 
 def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_path: Path, look: Look) -> None:
-    material = Material(6, 12, 10) if look.every else Material(3, 4, 5)
+    material = Material(6, 12) if look.every else Material(2, 6)
     with empty_server(tmp_path) as made:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(10_000)
         lead = Lead(context.new_page(), made, look)
         lead.log_in()
         lead.make_campaign(material)
+        lead.preview()
         people = People(made, material, look, lead.invite())
         cookies = {}
         for who, width, scheme in (("ann", 390, "dark"), ("dan", 1280, "light")):
