@@ -250,7 +250,7 @@ class Lead:
             if self.look.every:
                 copy = self.tab.context.new_page()
                 copy.route(
-                    "**/copy", lambda route, page=page: route.fulfill(body=page.body(), content_type="text/html")
+                    "**/copy", lambda route, *, page=page: route.fulfill(body=page.body(), content_type="text/html")
                 )  # type: ignore[misc]
                 copy.goto(f"{self.made.base}/copy")
                 self.look(copy, link)
