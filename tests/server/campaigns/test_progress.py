@@ -110,12 +110,15 @@ def test_an_end_is_foretold_from_the_pace_and_only_where_there_is_one(filled: Es
         held = table(filled, assignment, p.campaign)
         done = sum(one.status == "completed" for one in held)
         left = p.slots - done
-        if done < 5 or left == 0:
+        if done < 5 or left == 0 or p.waiting:
             assert p.ends is None
             continue
         assert p.ends == pytest.approx(at + left * (at - min(one.created for one in held)) / done)
     assert any(p.ends is not None for p in told.values())
-    later = filled.store.read(lambda c: progress(c, "demo-grades", at + 25 * HOUR))
+    p = told["demo-grades"]
+    assert (max(t.slots - t.completed for t in p.topics), p.assessors["judging"]) == (6, 1)
+    assert p.waiting == "For all units, invite at least 5 further assessors: nobody gets a topic twice."
+    later = filled.store.read(lambda c: progress(c, "small", at + 25 * HOUR))
     assert later.ends is None, "nobody has worked for a day, so nobody can tell"
 
 
@@ -175,6 +178,13 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         assert p.waiting in text_of(made.owner().get("/owner/c/plain").text)
         made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
         assert (now().waiting, now().assessors["invited"]) == ("", 1)
+        asyncio.run(admin.exclude("plain", "fay", "random"))
+        p = now()
+        assert (p.waiting, p.ends) == (
+            "For all units, invite at least 1 further assessor: nobody gets a topic twice.",
+            None,
+        )
+        assert (asyncio.run(admin.reinstate("plain", "fay")), now().waiting) == (0, "")
         asyncio.run(come("gus", 1))
         p = now()
         assert (p.assessors["judging"], "invited" in p.assessors, p.waiting) == (1, False, "")

@@ -28,6 +28,7 @@ Place = tuple[int, str]  # a topic in an arm
 
 HOURS = 24  # for which the pace is stated
 LEAST = 5  # completed units from which an end is predicted
+AT_WORK = ("invited", "reading", "judging")  # states of people who may have a unit
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ class Progress:
     last : when somebody last answered, None if nobody has.
     ends : when the last slot will be done at the pace of the last 24 hours, or since the first unit was begun if that
         is less; None where nobody can tell: not running, nothing left, fewer than 5 units done in that time, or
-        nobody here may judge further.
-    is_stuck : whether units are left, and nobody who came or was invited may judge them.
+        people are missing.
+    n_missing : people who have to be invited, at least, since nobody gets a topic twice; 0 where others may come.
     question : how far the question is that the campaign carries;
     its units are documents, and its slots are made when a document is drawn.
     """
@@ -96,7 +97,7 @@ class Progress:
     arms: dict[str, str]
     models: dict[str, int]
     question: QuestionProgress | None
-    is_stuck: bool
+    n_missing: int
 
     @property
     def share(self) -> float:
@@ -118,9 +119,11 @@ class Progress:
     @property
     def waiting(self) -> str:
         """What waits for somebody who is not here yet, and what to do about it; "" for nothing."""
-        if not (self.is_stuck and self.assessors):
+        if not (self.n_missing and self.assessors):
             return ""
-        assessors = plural(max(topic.slots - topic.completed for topic in self.topics), "further assessor")
+        assessors = plural(self.n_missing, "further assessor")
+        if any(self.assessors.get(state) for state in AT_WORK):
+            return f"For all units, invite at least {assessors}: nobody gets a topic twice."
         return f"Nobody here may take the rest, {plural(self.free, 'unit')}: invite at least {assessors}, or stop."
 
     @property
@@ -162,10 +165,15 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     of_models = Counter[str](of for one, of in states if one.is_model)
     invitations = invitation_links.invitations(connection, row.id)
     people["invited"] += sum(link.assessor_id is None and not link.revoked for link in invitations)
-    is_here = people["invited"] + people["reading"] + people["judging"] + status[OPEN] > 0 or settings.panel is not None
-    is_here = is_here or any(one.is_open(at) for one in invitation_links.sign_ups(connection, row.id))
+    others_may_come = settings.panel is not None
+    others_may_come |= any(one.is_open(at) for one in invitation_links.sign_ups(connection, row.id))
     goes_on = row.status == "running" and settings.question is None and left > 0
-    if goes_on and is_here and work.begun is not None and work.recent >= LEAST:
+    n_missing = 0
+    if goes_on and not others_may_come:
+        needed = max(topic.slots - topic.completed for topic in topics)
+        n_here = max(sum(people[state] for state in AT_WORK), status[OPEN])  # models may have places of people
+        n_missing = max(needed - n_here, 0)
+    if goes_on and not n_missing and work.begun is not None and work.recent >= LEAST:
         passed = min(at - work.begun, HOURS * HOUR)
         ends = at + left * passed / work.recent if passed > 0 else None
     return Progress(
@@ -192,7 +200,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         arms={} if "" in protocols else protocols,
         models=dict(of_models),
         question=question_progress(connection, row),
-        is_stuck=goes_on and not is_here,
+        n_missing=n_missing,
     )
 
 
