@@ -47,7 +47,7 @@ def test_what_a_campaign_changes_is_said(tmp_path):
         "magnitude.min_seconds = 5 (preset: 20)."
     )
     assert second == (
-        "The quality checks are incomplete: there is no practice (practice = false); no topic has a question."
+        "Quality checks that are not used: there is no practice (practice = false); no topic has a question."
     )
 
 
@@ -104,7 +104,7 @@ def test_quality_checks_that_a_campaign_lacks_are_noted_with_a_preset_or_without
     folder = folder_of(tmp_path, toml, questions=questions)
     if "[grades]" in toml:
         (folder / "checks.txt").unlink()
-    expected = () if note is None else (f"The quality checks are incomplete: {note}.",)
+    expected = () if note is None else (f"Quality checks that are not used: {note}.",)
     assert plan_notes(read_folder(folder)) == expected
 
 

@@ -72,7 +72,7 @@ def test_check_notes_incomplete_quality_checks_and_creates_nothing(qrowd, pilot,
     outcome = qrowd("campaign", "create", "pilot", "--check", "--database", "new.db")
     assert outcome.status == 0, outcome.err
     assert outcome.out.splitlines() == [
-        "note: The quality checks are incomplete: no topic has a question.",
+        "note: Quality checks that are not used: no topic has a question.",
         "pilot (grades: 2 topics, 4 documents) can be created",
     ]
     assert not (tmp_path / "new.db").exists()

@@ -103,8 +103,8 @@ class Disagreements(Result):
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
         n_alone = int((self.n_reversed > 0).sum())
-        alone = {0: "none reverses one alone", 1: "1 reverses one alone"}.get(
-            n_alone, f"{n_alone:,} each reverse one alone"
+        alone = {0: "none of them alone reverses the order of two", 1: "1 of them alone reverses the order of two"}.get(
+            n_alone, f"{n_alone:,} of them alone reverse the order of two"
         )
         return (
             f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "

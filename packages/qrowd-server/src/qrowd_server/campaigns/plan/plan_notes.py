@@ -38,7 +38,7 @@ def plan_notes(plan: Plan) -> tuple[str, ...]:
             f"they are drawn in batches of {question.batch} until it is decided.",
         )
     if missing := list(_missing_checks(plan)):
-        notes.append(f"The quality checks are incomplete: {'; '.join(missing)}.")
+        notes.append(f"Quality checks that are not used: {'; '.join(missing)}.")
     notes += _gold_notes(plan)
     notes += _assessors_needed(plan)
     return tuple(notes)
