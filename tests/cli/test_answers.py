@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -75,6 +76,42 @@ def test_evaluate_has_the_mean_of_each_system_and_criterion(answers):
         assert row_of(out, system)[1] == f"{mean(system):.4f}"
     vital = answers("evaluate", "answers.csv", "-m", "Mean(criterion=vital)").out
     assert row_of(vital, "long")[1] == f"{mean('long', units=UNITS[:2]):.4f}"
+
+
+WIDE = "topic,system,criterion,assessor,value\n" + "".join(
+    f"t{t},{system},{criterion},{person},{value + t % 2}\n"
+    for t in range(6)
+    for system, base in (("A", 1), ("B", 2))
+    for criterion, value in (("clear", base), ("win-rate", 40 * base))
+    for person in PEOPLE
+)
+
+
+def test_check_counts_units_and_says_each_note_once(qrowd, tmp_path):
+    (tmp_path / "wide.csv").write_text(WIDE + "t0,A,clear,ann,\n")
+    out = " ".join(qrowd("check", "wide.csv", "--incomplete-rows", "drop").out.split())
+    assert "runs: 2 systems, 6 topics, 4 units, 24 rows, from wide.csv" in out
+    assert "documents" not in out
+    assert out.count("wide.csv: 1 row with a missing cell") == 1
+
+
+def test_criteria_of_different_ranges_are_not_averaged_silently(qrowd, tmp_path):
+    (tmp_path / "wide.csv").write_text(WIDE)
+    note = "the highest values of criteria are from 3 to 81, so that Mean is mostly of win-rate; name the criterion: "
+    outcome = qrowd("evaluate", "wide.csv")
+    assert outcome.err == f"note: wide.csv: {note}Mean(criterion=win-rate)\n"
+    assert note in " ".join(qrowd("check", "wide.csv").out.split())
+    (tmp_path / "zero.csv").write_text(re.sub(r"(win-rate,\w+),\d+", r"\1,0", WIDE))
+    assert qrowd("evaluate", "zero.csv").err == ""  # a criterion that nobody gave anything has no range
+
+
+@pytest.mark.filterwarnings("error")
+def test_ranks_by_several_methods_are_drawn_of_grades_above_1_without_those_that_take_no_such_scores(qrowd, tmp_path):
+    (tmp_path / "grades.csv").write_text(re.sub(r"(win-rate,\w+),\d+", r"\1,0", WIDE))
+    outcome = qrowd("plot", "bump", "--judgments", "grades.csv", "-m", "Mean(criterion=clear)", "-o", "b.csv")
+    assert outcome.status == 0, outcome.err
+    with open(tmp_path / "b.csv", newline="") as file:
+        assert {row["method"] for row in csv.DictReader(file)} == {"uniform", "majority", "dawid-skene"}
 
 
 def test_compare_has_the_difference(answers):

@@ -82,13 +82,11 @@ def test_processes_change_no_digit(qrowd, experts):
     assert together.out == alone.out
 
 
-def test_polarity_and_levels_change_the_weights_and_are_told(qrowd, experts):
+def test_polarity_changes_the_weights_and_is_told(qrowd, experts):
     ours = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20).out
     printed = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20, "--polarity", "printed").out
-    levels = qrowd("aware", *experts, "-m", "AP", "--n-resamples", 20, "--random-levels", 0.3, 0.7).out
     assert ours != printed
     assert "polarity: printed" in printed
-    assert "(0.3 0.3, 0.7 0.7)" in levels
 
 
 def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
@@ -103,7 +101,6 @@ def test_a_gold_assessor_can_stand_for_the_random_ones(qrowd, panel, folder):
         (("--n-resamples", 0), "--n-resamples 0: a whole number from 1"),
         (("--estimator", "sgl_foo_md"), "did you mean 'sgl_fro_md'?"),
         (("--polarity", "up"), "'--polarity': 'up'"),
-        (("--random-levels", 1.5), "'1.5' is 1.5; a probability"),
         (("-m", "DCG@10"), "nDCG for DCG"),
         (("--gold", "nowhere.qrels"), "nowhere.qrels"),
     ],

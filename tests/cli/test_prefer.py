@@ -228,6 +228,29 @@ def test_battles_rank_systems_over_topics_and_judges(qrowd, tmp_path):
     assert alone.splitlines()[-1].endswith("assessors 2 | ties half | over topics 500 | seed 1")
 
 
+def test_a_tie_counts_as_one_preference_though_it_is_half_of_one_each_way(qrowd, tmp_path):
+    rows = ["q1,x,y,model_a,ann", "q2,x,y,tie,ann", "q1,x,y,model_b,bob", "q2,y,x,tie,bob", "q3,x,y,tie,bob"]
+    (tmp_path / "battles.csv").write_text("\n".join(["topic,model_a,model_b,winner,assessor", *rows, ""]))
+    out = qrowd("prefer", "agree", "--preferences", "battles.csv").out
+    assert out.startswith("5 preferences by 2 assessors on 3 topics")
+    counts = [line.split()[:2] for line in out.splitlines() if line.startswith(("ann", "bob"))]
+    assert counts[:2] == [["bob", "3"], ["ann", "2"]]
+
+
+@pytest.mark.parametrize("command", [("evaluate",), ("compare",), ("agree",)])
+def test_battles_given_as_judgments_are_sent_to_the_command_that_says_what_can_be_asked(qrowd, tmp_path, command):
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "battles.csv").write_text("topic,model_a,model_b,winner\nq1,x,y,model_a\nq2,x,y,tie\n")
+    outcome = qrowd(*command, "games")
+    assert outcome.status == 2
+    assert "qrowd check" in outcome.err
+    assert outcome.err.count("\n") == 1
+    if command != ("agree",):
+        assert "; qrowd check games says what needs none\n" in outcome.err
+    checked = qrowd("check", "games").out
+    assert "qrowd prefer bradley-terry --preferences games/battles.csv --across-topics" in " ".join(checked.split())
+
+
 def test_battles_without_times_order_or_ties_say_less(qrowd, tmp_path):
     rows = [f"{t},{won},{lost}" for t in "pqrs" for won, lost in (("x", "y"), ("y", "x"), ("x", "y"))]
     (tmp_path / "battles.csv").write_text("\n".join(["topic,winner,loser", *rows, ""]))

@@ -1,5 +1,6 @@
 """Scheduling the slow way: sets of pairs, every possible end of a session, formulas as they are written."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from math import log2
@@ -21,6 +22,13 @@ def closure(said):
 
     below = {d: reachable(d) for d in documents}
     return set(said) | {(a, b) for a in documents for b in below[a] if a != b and a not in below[b]}
+
+
+def judged_even(state, a, b):
+    """The state after a further judgment: a and b are the same. Nothing follows from it."""
+    seen = state.seen.copy()
+    seen[[a, b]] = True
+    return replace(state, seen=seen, n_preferences=state.n_preferences + 1, even=(*state.even, (a, b)))
 
 
 def implied(n, said, bad):

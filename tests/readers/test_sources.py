@@ -186,5 +186,5 @@ def test_comparisons_of_answers_are_preferences_and_no_judgments(tmp_path):
     (tmp_path / "games.jsonl").write_text(json.dumps({"answer": game}))
     preferences = read_preferences(tmp_path / "games.jsonl")
     assert [preferences.documents[i] for i in (preferences.preferred[0], preferences.other[0])] == ["dense", "bm25"]
-    with pytest.raises(FileError, match=r"games.jsonl: holds preferences between documents, no judgments"):
+    with pytest.raises(FileError, match=r"games.jsonl: holds preferences, no judgments; qrowd check says"):
         read_judgments(tmp_path / "games.jsonl")

@@ -60,6 +60,7 @@ def test_systems_that_share_the_lead_are_all_named():
 
 def test_an_only_system_leads_nobody():
     assert sentence({"a": (0.5,)}, systems=("A",)) == "A is the only system: mean AP 0.5000."
+    assert sentence({"a": (0.5,)}, systems=("A",), measures=("Mean",)) == "A is the only system: Mean 0.5000."
 
 
 def test_a_measure_that_names_another_leader_is_mentioned():

@@ -133,7 +133,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 def test_all_at_once_is_the_same_as_one_after_the_other(said, bad, even):
     one = told(said, sorted(bad))
     for a, b in even:
-        one = one.judge_even(a, b)
+        one = oracle.judged_even(one, a, b)
     other = State.after(N, said, sorted(bad), even)
     for name in ("direct", "closed", "bad", "seen", "open", "n_preferences", "n_marks", "_has_cycle"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
@@ -161,7 +161,7 @@ def test_a_document_that_others_hold_may_be_marked_even_if_nothing_is_open():
 
 
 def test_an_even_pair_is_not_open_implies_nothing_and_may_still_end_in_all_ways():
-    state = State.new(3).judge_even(2, 0)
+    state = State.after(3, [], even=[(2, 0)])
     assert [tuple(pair) for pair in state.open_pairs().tolist()] == [(0, 1), (1, 2)]
     assert not state.known.any()
     assert state.outcomes("none")[0].tolist() == [0, 3, 7]

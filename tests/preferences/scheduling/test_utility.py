@@ -125,7 +125,7 @@ def test_regression_gives_the_probabilities_of_the_bradley_terry_model(judged):
 
 
 def test_an_even_pair_tells_regression_nothing_of_which_is_better_and_a_chain_tells_less_than_its_links():
-    assert from_regression(State.new(2).judge_even(0, 1))[0, 1] == pytest.approx(0.5)
+    assert from_regression(State.after(2, [], even=[(0, 1)]))[0, 1] == pytest.approx(0.5)
     chance = from_regression(State.new(4).judge(0, 1, 0).judge(1, 2, 1))
     assert chance[0, 2] > chance[0, 1] > 0.5
     assert chance == pytest.approx(1 - chance.T)

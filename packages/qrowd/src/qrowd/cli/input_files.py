@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -235,7 +236,10 @@ class Runs:
         """The files, which a command cannot do without; none where a campaign keeps runs."""
         paths = self.of(data)
         if not paths and getattr(data, "campaign", None) is None:
-            raise ArgumentError("missing option '--runs': give the files of runs; see --help")
+            judged = shlex.join(getattr(data, "judgments", None) or ["FILES"])
+            raise ArgumentError(
+                f"missing option '--runs': give the files of runs; qrowd check {judged} says what needs none"
+            )
         return paths
 
     def of(self, data: object) -> list[str]:

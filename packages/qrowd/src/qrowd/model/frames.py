@@ -117,8 +117,8 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     """The columns of judgments; `assessor` stands in for a missing assessor column."""
     table = _Table.of(frame, JUDGMENT_COLUMNS, options, ("assessor", assessor))
     parts = table.parts
-    if "preferred" in table.columns and not {"document", "value"} & table.role_of.keys():
-        raise ArgumentError("holds preferences between documents, no judgments; qrowd prefer reads them")
+    if kind_of(list(table.columns)) == "preferences" and not {"document", "value"} & table.role_of.keys():
+        raise ArgumentError("holds preferences, no judgments; qrowd check says what can be asked of them")
     table.need("topic", *(parts or ("document",)), "value", "assessor")
     order = table.order_of("value") if options.labels is None else tuple(map(str, options.labels))
     numbers = ("order", "seconds") if order is not None else ("value", "order", "seconds")
@@ -137,8 +137,15 @@ def judgment_columns(frame: Frame, options: TableOptions, assessor: str | None) 
     }
     optional |= {name: read.objects[name] for name in ("unit", "time", "comment") if name in read.objects}
     if parts:
-        criteria = read.labels("criterion") if "criterion" in parts else (np.zeros(len(read.rows), np.int32), ("",))
-        optional["criterion"] = np.array(criteria[1], object)[criteria[0]]
+        codes, names = read.labels("criterion") if "criterion" in parts else (np.zeros(len(read.rows), np.int32), ("",))
+        optional["criterion"] = np.array(names, object)[codes]
+        highest = np.zeros(len(names))
+        np.maximum.at(highest, codes, value)
+        above = highest[highest > 0]
+        if above.size and above.max() > 2 * above.min():
+            ends = f"the highest values of criteria are from {above.min():g} to {above.max():g}"
+            name = names[int(highest.argmax())]
+            read.notes.append(f"{ends}, so that Mean is mostly of {name}; name the criterion: Mean(criterion={name})")
     declared: dict[str, Scale] = {}
     if "scale" in read.columns:
         column: Any = read.columns["scale"]

@@ -87,7 +87,7 @@ def scores_display(scores: Any, means: Floats) -> Display:
     labels = ((scores.systems, "system"), (scores.topics, "topic"), (scores.assessors, "assessor"))
     counts = ", ".join(plural(len(names), noun) for names, noun in labels)
     defined = not np.isnan(first_means).all()
-    first = f" {systems[0]} has the highest mean {scores.measures[0]}.".replace("mean Mean", "Mean") if defined else ""
+    first = f" By {scores.measures[0]}, {systems[0]} has the highest mean." if defined else ""
     table = Rows("mean over assessors and topics", columns, len(systems))
     return Display(f"{', '.join(scores.measures)}: {counts}.{first}", (table,))
 

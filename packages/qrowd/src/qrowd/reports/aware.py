@@ -12,7 +12,6 @@ from qrowd.aware import assessor_similarities, assessor_weights, doubtful_weight
 from qrowd.aware.averages import averaged
 from qrowd.aware.estimators import DEFAULT, UNIFORM
 from qrowd.aware.estimators import estimator as find_estimator
-from qrowd.aware.random_assessors import LEVELS
 from qrowd.aware.similarity import Across, Polarity, Similarities
 from qrowd.aware.weights import AssessorWeights, DoubtfulWeight, reasons_to_doubt
 from qrowd.comparison.rankings import kendall_tau_b
@@ -111,7 +110,6 @@ def aware_of(
     gold: str | None = None,
     across: Across = "own",
     polarity: Polarity = "dissimilarity",
-    random_levels: Sequence[float] = tuple(LEVELS.values()),
     conventions: Conventions = Conventions(empty="nan"),
     n_resamples: int = 1000,
     rng: Rng = 1,
@@ -123,7 +121,6 @@ def aware_of(
     estimator : estimator of accuracy: sgl or tpc, then fro, rmse, kld, tau or apc, then md, msd or med; or uniform.
     across : one accuracy for each measure (own), or one for all measures (all).
     polarity : weights that grow with the dissimilarity to random assessors, or as printed in the paper.
-    random_levels : probabilities with which random assessors call a document relevant; default: 0.05, 0.5, 0.95.
     """
     find_estimator(estimator)
     similarities = assessor_similarities(
@@ -131,7 +128,6 @@ def aware_of(
         judgments,
         measures,
         gold=gold,
-        levels=LEVELS if tuple(random_levels) == tuple(LEVELS.values()) else {f"{p:g}": p for p in random_levels},
         conventions=conventions,
         n_resamples=n_resamples,
         rng=rng,

@@ -28,7 +28,7 @@ from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
-from qrowd.reports.phrases import listed
+from qrowd.reports.phrases import listed, mean_of
 from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
@@ -260,7 +260,7 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     if np.isnan(first.ranking.mean).all():
         return f"No {noun} has a score, so no system leads."
     if len(first.systems) == 1:
-        return f"{first.systems[0]} is the only system: mean {first.measure} {first.ranking.mean[0]:.4f}."
+        return f"{first.systems[0]} is the only system: {mean_of(first.measure)} {first.ranking.mean[0]:.4f}."
     n = int(first.ranking.has_ranking.sum())
     if n == 0:
         whom = f"the only {noun}" if len(first.agreement) == 1 else f"every {noun}"

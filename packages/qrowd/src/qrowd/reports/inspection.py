@@ -28,8 +28,10 @@ from qrowd.model.scales import infer_scale
 from qrowd.model.scores import Scores
 from qrowd.paths import TIRA_METADATA, check_names, find_files, named_files, shown, without_endings
 from qrowd.readers.unread_formats import unread_format
+from qrowd.reports.document import UNITS
 from qrowd.reports.phrases import count, listed
 from qrowd.reports.scale_notes import scales_of
+from qrowd.reports.short_names import renamed
 from qrowd.texts import kind_of_texts
 from qrowd.threads import in_threads
 
@@ -109,6 +111,11 @@ class Inspection:
     preferences: Preferences | None
     scores: Scores | None
 
+    @property
+    def answers(self) -> bool:
+        """Whether the runs are answers, in the same files as their judgments."""
+        return self.runs is not None and self.runs.criterion is not None
+
     def of(self, content: str) -> list[File]:
         """The files that were read as this."""
         return [file for file in self.files if file.content == content and not file.mistakes]
@@ -121,7 +128,8 @@ class Inspection:
                 by_how.setdefault(file.how, []).append(file)
             sources = [f"{listed(short_paths(same))} ({how})" for how, same in by_how.items()]
             if sources:
-                yield f"{content}: {_sizes(getattr(self, content, None))}from {'; '.join(sources)}"
+                sizes = renamed(_sizes(getattr(self, content, None)), UNITS if self.answers else {})
+                yield f"{content}: {sizes}from {'; '.join(sources)}"
         if self.judgments is not None:
             scales = scales_of(dict(zip(self.judgments.assessors, self.judgments.scales, strict=True)))
             yield f"scales: {'; '.join(scales)}"
@@ -197,12 +205,13 @@ def inspect(paths: Sequence[str], settings: Settings, progress: files.Progress |
     read = list(_with_magnitudes_and_gold(read))
     mistakes: list[str] = []
     wholes = {content: _joined(read, content, settings, mistakes) for content in KINDS}
-    notes = (note for whole in wholes.values() if whole is not None for note in whole.notes)
+    notes = [note for whole in wholes.values() if whole is not None for note in whole.notes]
     scores = _scores(read, mistakes)
     share = max(1, MISTAKES_SHOWN // max(1, sum(bool(file.mistakes) for file in read)))  # of each file
     for part in (slice(share), slice(share, None)):
         mistakes += [line for file in read for line in file.mistakes[part]]
-    return Inspection(settings, tuple(read), tuple(mistakes), (*listed.notes, *notes), **wholes, scores=scores)
+    remarks = tuple(dict.fromkeys([*listed.notes, *notes]))
+    return Inspection(settings, tuple(read), tuple(mistakes), remarks, **wholes, scores=scores)
 
 
 def _with_folders(paths: Sequence[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from qrowd.comparison import correlations, rank_intervals
 from qrowd.comparison.mean_squares import Over
 from qrowd.errors import NoOverlapError, check_choice
+from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.model.judgments import Judgments
 from qrowd.model.preferences import Preferences
@@ -95,7 +96,7 @@ def _shared(preferences: Preferences) -> PairwisePreferences | None:
 def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePreferences | None) -> str:
     n = len(preferences.assessors)
     source = f"by {count(n, 'assessor')} on {count(len(preferences.topics), 'topic')}"
-    parts = [f"{count(len(preferences), 'preference')} {source}"]
+    parts = [f"{count(_counts(preferences).sum(), 'preference')} {source}"]
     if not np.isnan(own.rate):
         parts.append(_consistency(own))
     if shared is not None:
@@ -103,6 +104,12 @@ def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePrefe
     elif n > 1:
         parts.append("no two assessors ordered a pair in common")
     return "; ".join(parts) + "."
+
+
+def _counts(preferences: Preferences) -> Floats:
+    """(assessors,) preferences of each; a tie, which is half a preference each way, is one."""
+    counts = np.bincount(preferences.assessor, preferences.weight, len(preferences.assessors))
+    return np.asarray(counts, np.float64)
 
 
 def _consistency(own: Transitivity) -> str:
@@ -119,6 +126,7 @@ def _consistency(own: Transitivity) -> str:
 def _assessors(preferences: Preferences, own: Transitivity) -> Table:
     """One row per assessor, of a crowd those with most preferences."""
     rows: list[dict[str, Any]] = []
+    counts = _counts(preferences).round().astype(int).tolist()
     for a, name in enumerate(preferences.assessors):
         mine = preferences.assessor == a
         kept = own.consistency_by_assessor.get(name, np.nan)
@@ -126,7 +134,7 @@ def _assessors(preferences: Preferences, own: Transitivity) -> Table:
         rows.append(
             {
                 "assessor": name,
-                "preferences": int(mine.sum()),
+                "preferences": counts[a],
                 "strong": int((preferences.strength[mine] > 1).sum()),
                 "Bad": int((preferences.bad_assessor == a).sum()),
                 "topics": np.unique(preferences.topic[mine]).size,
@@ -329,7 +337,7 @@ def battle_document(
 
 def _judges(preferences: Preferences) -> Table:
     """Each assessor's ranking, and how it agrees with that of the others; of a crowd those with most battles."""
-    battles = np.bincount(preferences.assessor, preferences.weight)
+    battles = _counts(preferences)
     order = np.argsort(-battles, kind="stable")
     scores = worths_by_assessor(preferences)
     worths = scores.values[0, :, 0]

@@ -47,14 +47,9 @@ class Asking:
         return [name for name in self.assessors if MODEL_NAME.search(name)]
 
     @property
-    def answers(self) -> bool:
-        """Whether the runs are answers, and in the same files as their judgments."""
-        return self.inspection.runs is not None and self.inspection.runs.criterion is not None
-
-    @property
     def measure(self) -> str:
         """The measure by which systems are compared."""
-        return "Mean" if self.answers else "nDCG@10"
+        return "Mean" if self.inspection.answers else "nDCG@10"
 
     @cached_property
     def slots(self) -> int:
@@ -108,7 +103,7 @@ class Asking:
             unmet = [need for need in question["needs"] if not fields[need]]
             if not unmet:
                 command = question["command"].format(**fields)
-                if self.answers:
+                if self.inspection.answers:
                     command = command.replace(f"--runs {fields['runs']} ", "")
                 commands[question["words"].format(**fields)] = f"qrowd {command}"
             elif "explain" in question:

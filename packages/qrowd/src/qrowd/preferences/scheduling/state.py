@@ -107,9 +107,9 @@ class State:
         transitive: bool = True,
         bad_loses: bool = True,
     ) -> State:
-        """What `judge`, `mark_bad` and `judge_even` lead to, one after the other, but all at once; none is `kept`.
+        """What `judge` and `mark_bad` lead to, one after the other, but all at once; none is `kept`.
 
-        preferred : (winner, loser) of each judgment.
+        preferred : (winner, loser) of each judgment. even : pairs judged the same, from which nothing follows.
         """
         pairs, marks, ties = list(preferred), list(bad), tuple(even)
         start = cls.new(n, transitive=transitive, bad_loses=bad_loses)
@@ -168,12 +168,6 @@ class State:
         bad, seen = self.bad.copy(), self.seen.copy()
         bad[list(documents)] = seen[list(documents)] = True
         return self._next(self._has_cycle, bad=bad, seen=seen, n_marks=self.n_marks + len(documents))
-
-    def judge_even(self, a: int, b: int) -> State:
-        """After a further judgment: a and b are the same, or as good as that. Nothing follows from it."""
-        seen = self.seen.copy()
-        seen[[a, b]] = True
-        return self._next(self._has_cycle, seen=seen, n_preferences=self.n_preferences + 1, even=(*self.even, (a, b)))
 
     def beside(self, held: Iterable[Pair], kept: int | None = None) -> State:
         """What one of several assessors of the topic may be asked: all but the pairs that others are being asked.

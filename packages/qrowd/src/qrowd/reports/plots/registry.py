@@ -265,13 +265,15 @@ def default_methods(judgments: Judgments) -> tuple[str, ...]:
 
 def _bump(data: PlotData) -> Figure:
     options = data.options
-    methods = list(options.methods or default_methods(data.graded))
+    methods = options.methods or default_methods(data.graded)
+    if not options.methods and bounds_of(data.measures[0])[1] > 1:
+        methods = tuple(name for name in methods if not name.startswith(("sgl_", "pred")))  # which take scores up to 1
     assert data.runs is not None
     scores = evaluate_methods(
         data.runs,
         data.judgments,
         list(data.measures[:1]),
-        methods=methods,
+        methods=list(methods),
         conventions=options.conventions,
         rng=options.rng,
     )
