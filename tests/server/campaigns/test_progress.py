@@ -117,7 +117,9 @@ def test_an_end_is_foretold_from_the_pace_and_only_where_there_is_one(filled: Es
     assert any(p.ends is not None for p in told.values())
     p = told["demo-grades"]
     assert (max(t.slots - t.completed for t in p.topics), p.assessors["judging"]) == (6, 1)
-    assert p.waiting == "For all units, invite at least 5 further assessors: nobody gets a topic twice."
+    assert p.waiting == (
+        "Nobody gets a topic twice, so not all units can be judged: invite at least 5 further assessors, or stop."
+    )
     later = filled.store.read(lambda c: progress(c, "small", at + 25 * HOUR))
     assert later.ends is None, "nobody has worked for a day, so nobody can tell"
 
@@ -154,6 +156,7 @@ def test_a_new_campaign_has_done_nothing_and_every_answer_moves_it(tmp_path: Pat
 
 
 def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tmp_path: Path) -> None:
+    say = "Nobody gets a topic twice, so not all units can be judged: invite at least {}, or stop."
     with estate(tmp_path) as made:
         created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
         admin, service = CampaignAdmin(made.store, clock=made.clock), seeded(made.store, made.clock, 5)
@@ -168,22 +171,18 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         for name in ("ann", "bob", "cleo", "dan", "eve", "fay"):
             asyncio.run(come(name))
             if name == "ann":
-                rest = "Nobody here may take the rest, 10 units"
-                assert now().waiting == f"{rest}: invite at least 5 further assessors, or stop."
+                assert now().waiting == say.format("5 further assessors")
         assert (now().waiting, now().free, now().assessors) == ("", 0, {"finished": 6})
         asyncio.run(admin.exclude("plain", "eve", "random"))
         p = now()
-        assert p.waiting == "Nobody here may take the rest, 2 units: invite at least 1 further assessor, or stop."
+        assert p.waiting == say.format("1 further assessor")
         assert (p.free, p.ends, p.assessors) == (2, None, {"finished": 5, "excluded": 1})
         assert p.waiting in text_of(made.owner().get("/owner/c/plain").text)
         made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
         assert (now().waiting, now().assessors["invited"]) == ("", 1)
         asyncio.run(admin.exclude("plain", "fay", "random"))
         p = now()
-        assert (p.waiting, p.ends) == (
-            "For all units, invite at least 1 further assessor: nobody gets a topic twice.",
-            None,
-        )
+        assert (p.waiting, p.ends) == (say.format("1 further assessor"), None)
         assert (asyncio.run(admin.reinstate("plain", "fay")), now().waiting) == (0, "")
         asyncio.run(come("gus", 1))
         p = now()

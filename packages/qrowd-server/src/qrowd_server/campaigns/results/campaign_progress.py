@@ -16,9 +16,10 @@ from qrowd_server.campaigns.running.campaign_settings import find, protocols_of,
 from qrowd_server.campaigns.running.question_batches import QuestionProgress, question_progress
 from qrowd_server.protocols import PREFERENCE, journey
 from qrowd_server.protocols.journey import AssessorState
-from qrowd_server.store import invitation_links, materials
+from qrowd_server.store import materials
 from qrowd_server.store import progress_counts as counts
 from qrowd_server.store import state_rows as state
+from qrowd_server.store.invitation_links import invitations, sign_ups
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.store.progress_counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
@@ -28,7 +29,6 @@ Place = tuple[int, str]  # a topic in an arm
 
 HOURS = 24  # for which the pace is stated
 LEAST = 5  # completed units from which an end is predicted
-AT_WORK = ("invited", "reading", "judging")  # states of people who may have a unit
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,7 @@ class Progress:
         if not (self.n_missing and self.assessors):
             return ""
         assessors = plural(self.n_missing, "further assessor")
-        if any(self.assessors.get(state) for state in AT_WORK):
-            return f"For all units, invite at least {assessors}: nobody gets a topic twice."
-        return f"Nobody here may take the rest, {plural(self.free, 'unit')}: invite at least {assessors}, or stop."
+        return f"Nobody gets a topic twice, so not all units can be judged: invite at least {assessors}, or stop."
 
     @property
     def collects(self) -> str:
@@ -163,19 +161,13 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     states, ends = states_of(connection, row, at), None
     people = Counter[str](of for one, of in states if not one.is_model)
     of_models = Counter[str](of for one, of in states if one.is_model)
-    invitations = invitation_links.invitations(connection, row.id)
-    people["invited"] += sum(link.assessor_id is None and not link.revoked for link in invitations)
-    others_may_come = settings.panel is not None
-    others_may_come |= any(one.is_open(at) for one in invitation_links.sign_ups(connection, row.id))
+    people["invited"] += sum(one.assessor_id is None and not one.revoked for one in invitations(connection, row.id))
     goes_on = row.status == "running" and settings.question is None and left > 0
-    n_missing = 0
-    if goes_on and not others_may_come:
-        needed = max(topic.slots - topic.completed for topic in topics)
-        n_here = max(sum(people[state] for state in AT_WORK), status[OPEN])  # models may have places of people
-        n_missing = max(needed - n_here, 0)
+    is_closed = settings.panel is None and not any(one.is_open(at) for one in sign_ups(connection, row.id))
+    n_here = max(people["invited"] + people["reading"] + people["judging"], status[OPEN])  # also models in their place
+    n_missing = max(max(topic.slots - topic.completed for topic in topics) - n_here, 0) if goes_on and is_closed else 0
     if goes_on and not n_missing and work.begun is not None and work.recent >= LEAST:
-        passed = min(at - work.begun, HOURS * HOUR)
-        ends = at + left * passed / work.recent if passed > 0 else None
+        ends = at + left * max(min(at - work.begun, HOURS * HOUR), 1.0) / work.recent
     return Progress(
         campaign=row.name,
         title=row.title,
