@@ -69,8 +69,9 @@ bench: .venv/.bench ## measure speed and memory beside the peers, into docs/benc
 load: .venv/.bench ## 1,000 assessors judge for 15 minutes, into docs/benchmarks.csv; LOAD_SECONDS=180 for less
 	@QROWD_LOAD_SECONDS=$(or $(LOAD_SECONDS),900) $(BIN)/python benchmarks/write.py load
 
-fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up the event loop
+fuzz: .venv/.dev ## ten minutes of texts that are hard to read and to draw; none may hold up others
 	@PYTHONPATH=tests $(BIN)/python -m server.soak.worst 600
+	@PYTHONPATH=tests $(BIN)/python -m server.soak.together 26 3
 
 soak: .venv/.dev .venv/.programs ## kill servers 100 times, with PostgreSQL 30 times, under load; nothing may be lost
 	@PYTHONPATH=tests $(BIN)/python -m server.soak.kills sqlite 100 60 60000

@@ -51,6 +51,7 @@ from qrowd_server.store.invitation_links import invite
 from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
 from qrowd_server.web.owner.sign_in import owner_link
+from qrowd_server.web.rendering import compile_templates
 from qrowd_server.web.security import ServerSettings
 from qrowd_server.web.serving import Serving, serve
 
@@ -375,6 +376,7 @@ def deeds(store: Store) -> dict[str, Callable[..., Any]]:
 
 def load() -> None:
     """Have everything ready; then a child for every line."""
+    compile_templates()
     while line := sys.stdin.readline():
         if line.startswith("wait "):
             pid, _ = os.waitpid(int(line.split()[1]), 0)

@@ -37,6 +37,7 @@ class FakeService:
         self.store, self.clock = store, clock
         self.acts: list[tuple[int, Action, str, str]] = []
         self.drafts: list[tuple[Any, ...]] = []
+        self.pauses: list[int] = []
         self.arrived: list[tuple[Any, ...]] = []
         self.views: dict[int, View] = {}
         self.replies: dict[tuple[int, str], Receipt] = {}
@@ -47,7 +48,8 @@ class FakeService:
         self.pages += 1
         return Page(campaign, "A title", "magnitude", "ann", view, None, {}, "s1", f"k{self.pages}")
 
-    async def page(self, assessor_id: int) -> Page:
+    async def page(self, assessor_id: int, *, pause: bool = False) -> Page:
+        self.pauses += [assessor_id] if pause else []
         return self._page("one", self.views.get(assessor_id, DOCUMENT))
 
     async def preview(self, campaign: str, *, judging: bool = False) -> Page:

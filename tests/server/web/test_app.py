@@ -1,9 +1,11 @@
 """Judging over HTTP: what is shown, what is taken, what is refused, and that nothing typed is lost."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -15,6 +17,7 @@ from qrowd_server.protocols.events import GoOn, Judge, Refusal
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.base import StoreBusyError, StoreFullError, StoreUnknownError
 from qrowd_server.store.schema import assessor as assessor_table
+from qrowd_server.web.server import PIECE, PageResponse
 from server.web.fakes import World, world
 
 
@@ -214,3 +217,26 @@ def test_only_what_is_there_is_served_and_only_by_its_method(served: World) -> N
     assert served.browser().get("/nothing").status == 404
     assert served.browser().get("/c/one/act").status == 405
     assert served.browser().get("/c/one/act").header("allow") == "POST"
+
+
+@pytest.mark.parametrize("n", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 2 * PIECE + 5])
+def test_a_page_is_sent_in_pieces_that_add_up_to_it(n: int) -> None:
+    """So that others are answered while a long one is sent."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(PageResponse("x" * n)({"type": "http"}, None, send))  # type: ignore[arg-type]
+    start, *bodies = sent
+    assert dict(start["headers"])[b"content-length"] == str(n).encode()
+    assert b"".join(one["body"] for one in bodies) == b"x" * n
+    assert max(len(one["body"]) for one in bodies) <= PIECE
+    assert [one.get("more_body", False) for one in bodies] == [True] * (len(bodies) - 1) + [False]
+
+
+def test_who_pauses_reads_how_to_go_on(served: World) -> None:
+    ann = served.browser("ann")
+    assert ann.get("/c/one/pause").status == 200
+    assert served.service.pauses == [1]
+    assert served.browser().get("/c/one/pause").status == 403

@@ -6,7 +6,7 @@ from html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qrowd_server.web.document_pages import STEMMERS, mark, stem, stemmer_of, terms
+from qrowd_server.web.document_pages import SAME_START, STEMMERS, mark, stem, stemmer_of, terms
 
 
 def unmarked(html: str) -> str:
@@ -33,6 +33,18 @@ def test_a_word_is_found_in_capitals_and_in_other_forms() -> None:
     assert mark("SWALLOW swallowed swallows' shallow", "swallows").html == (
         "<mark>SWALLOW</mark> <mark>swallowed</mark> <mark>swallows</mark>' shallow"
     )
+
+
+WORDS = st.from_regex(r"[A-Za-z]{1,9}(ing|ed|s|ies|ly|ness|er)?", fullmatch=True) | st.sampled_from(
+    ["skis", "skies", "dying", "lying", "tying", "idly", "news", "succeed", "Yes", "İ", "ﬁ", "Ä"]
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), st.lists(WORDS, min_size=1, max_size=4), st.sampled_from(SAME_START))
+def test_words_with_another_first_letter_need_no_stem(words: list[str], title: list[str], language: str) -> None:
+    found = mark(" ".join(words), " ".join(title), language)
+    marked = {stem(word, language) for word in title} & set(terms(" ".join(title), language))
+    assert found.html.count("<mark>") == sum(stem(word, language) in marked for word in words)
 
 
 def test_tags_and_entities_are_never_marked() -> None:

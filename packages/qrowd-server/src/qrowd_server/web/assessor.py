@@ -26,7 +26,7 @@ from qrowd_server.web.arrival import with_completion_link
 from qrowd_server.web.forms import TYPED, WHOLE_NUMBER, Form, action_of, token_of
 from qrowd_server.web.problems import Problem, malformed, not_found, problem_of, wants_data
 from qrowd_server.web.rendering import render, render_guidelines, render_landing
-from qrowd_server.web.server import DAY, Identity, base_of, choice_of, language_in, language_of, server_of
+from qrowd_server.web.server import DAY, Identity, PageResponse, base_of, choice_of, language_in, language_of, server_of
 
 RETRY = frozenset({409, 422, 429, 503})  # statuses after which the page is shown again, with what was typed
 
@@ -50,7 +50,7 @@ async def show(request: Request) -> Response:
 async def pause(request: Request) -> Response:
     """What is saved, and how to go on later."""
     identity = await identity_in_campaign(request)
-    page = await server_of(request).service.page(identity.assessor, pause=True)
+    page = await server_of(request).page(identity, pause=True)
     return await current_page(request, identity, page=page)
 
 
@@ -67,7 +67,7 @@ async def current_page(
     form : what was sent; its texts and its key are kept where the page still asks for them.
     """
     server = server_of(request)
-    page = await with_completion_link(server, identity, page or await server.service.page(identity.assessor))
+    page = await with_completion_link(server, identity, page or await server.page(identity))
     page = server.with_image_addresses(page)
     typed, status, headers = None, 200, dict[str, str]()
     if problem is not None:
@@ -80,7 +80,7 @@ async def current_page(
     options["tag"], whole = language_of(request, page.language), not wants_data(request)
     if whole:
         options["choice"] = choice_of(request, base_of(identity))
-    return HTMLResponse(await server.render(page, whole=whole, **options), status, headers)
+    return PageResponse(await server.render(page, whole=whole, **options), status, headers)
 
 
 def same_place(page: Page, form: Form) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
@@ -29,6 +30,10 @@ UNTOLD = frozenset(
 )
 WORD = re.compile(r"(<[^<>]*+>|&#?\w++;|[^\W_]++)")
 STEMMERS = frozenset(snowballstemmer.algorithms()) - {"porter"}
+SAME_START = (
+    "english",
+    "",
+)  # languages in which a word and its stem begin with the same letter: few have to be stemmed
 LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 
@@ -78,10 +83,13 @@ def mark(html: str, title: str, language: str = "english") -> Marked:
     html : escaped text, or what `campaigns.sanitise.clean` returns: every `<` begins a tag.
     """
     stems = terms(title, language)
+    firsts = {stemmed[0] for stemmed in stems} if language in SAME_START else None
     counts = dict.fromkeys(stems, 0)
 
     def marked(match: re.Match[str]) -> str:
         word = match[0]
+        if firsts is not None and word[0].lower()[0] not in firsts:
+            return word
         if word[0] in "<&" or (stemmed := stem(word, language)) not in stems:
             return word
         counts[stemmed] += 1
@@ -133,18 +141,23 @@ def render_document(topic: str, document: DocumentText) -> RenderedDocument:
     url, pre = document.url, document.layout == "pre"
     if document.image:
         return RenderedDocument(title, lang, url=url, image=document.image, words=document.text.strip() or title)
+    text = document.text.replace("\r\n", "\n")
+    escaped = escape(text.strip("\n") if pre else text, quote=False)
     if document.pages:
-        return RenderedDocument(title, lang, Markup(_paragraphs(document.text)), url=url, pages=document.pages)
-    if document.html:
-        harmless = clean(document.text)
-    elif pre:
-        harmless = escape(document.text.replace("\r\n", "\n").strip("\n"), quote=False)
-    else:
-        harmless = _paragraphs(document.text)
-    marked = mark(harmless, topic, stemmer_of(lang))
-    return RenderedDocument(title, lang, Markup(marked.html), marked.counts, url, pre=pre)
+        return RenderedDocument(title, lang, _paragraphs(escaped), url=url, pages=document.pages)
+    marked = mark(clean(document.text) if document.html else escaped, topic, stemmer_of(lang))
+    html = Markup(marked.html) if document.html or pre else _paragraphs(marked.html)
+    return RenderedDocument(title, lang, html, marked.counts, url, pre=pre)
 
 
-def _paragraphs(text: str) -> str:
-    parts = (escape(part.strip("\n\r"), quote=False) for part in SPACES.split(text.replace("\r\n", "\n")))
-    return "".join(f'<p dir="auto">{part.replace(chr(10), "<br>")}</p>' for part in parts if part.strip())
+def _parts(text: str) -> Iterator[str]:
+    at = 0
+    for match in SPACES.finditer(text):  # no list: other threads would wait for it
+        yield text[at : match.start()]
+        at = match.end()
+    yield text[at:]
+
+
+def _paragraphs(html: str) -> Markup:
+    parts = (part.strip("\n\r") for part in _parts(html))
+    return Markup("".join(f'<p dir="auto">{part.replace(chr(10), "<br>")}</p>' for part in parts if part.strip()))

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -18,7 +18,8 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Row
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page
@@ -107,6 +108,8 @@ class Server:
     drafting: Limiter = field(init=False)
     signing_up: Limiter = field(init=False)
     _binding: str = field(init=False)
+    _long: set[str] = field(default_factory=set)  # campaigns
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     _rendering_thread: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "rendering"))
 
     def __post_init__(self) -> None:
@@ -148,6 +151,14 @@ class Server:
         return row
 
     # ---- pages
+
+    async def page(self, identity: Identity, *, pause: bool = False) -> Page:
+        """What an assessor sees now; in a campaign with long texts one at a time, or everybody else waits for them."""
+        async with self._one if identity.campaign in self._long else nullcontext():
+            page = await self.service.page(identity.assessor, pause=pause)
+        if takes_long(page):
+            self._long.add(identity.campaign)
+        return page
 
     async def render(self, page: Page, *, whole: bool, **options: Any) -> str:
         """The page, or its `<main>`; other requests go on while a long one is rendered. options : of `render_main`."""
@@ -287,6 +298,21 @@ class Server:
         """The cookie that the browser sent, "" for none that could be ours."""
         cookie = request.cookies.get(self.cookie_name(kind), "")
         return cookie if cookie.isascii() and len(cookie) <= 200 else ""
+
+
+PIECE = 1 << 16  # bytes of a page that are sent at once
+
+
+class PageResponse(HTMLResponse):
+    """A page, which is sent in pieces: while a long one is sent, others are answered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for at in range(PIECE, len(self.body), PIECE):
+            await send({"type": "http.response.body", "body": self.body[at - PIECE : at], "more_body": True})
+            await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": self.body[(len(self.body) - 1) // PIECE * PIECE :]})
 
 
 def server_of(request: HTTPConnection) -> Server:

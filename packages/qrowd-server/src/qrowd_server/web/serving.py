@@ -29,6 +29,7 @@ from qrowd_server.web import api, owner
 from qrowd_server.web.app import make_app
 from qrowd_server.web.logs import set_up_logs
 from qrowd_server.web.owner.oidc import oidc_settings
+from qrowd_server.web.rendering import compile_templates
 from qrowd_server.web.security import ServerSettings
 
 log = logging.getLogger("qrowd_server.keeping")
@@ -115,10 +116,12 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
         questions = asyncio.create_task(look_for_ever(store, app.state.server.clock))
+        compiling = asyncio.create_task(asyncio.to_thread(compile_templates))
         keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
         try:
             yield
         finally:
+            compiling.cancel()
             keeping.cancel()
             questions.cancel()
             store.close()

@@ -100,7 +100,8 @@ def depth_of(html: str) -> int:
     1
     """
     now = deepest = 0
-    for closing, name in re.findall(r"<(/?)([a-zA-Z][^\s/>]*)>", html):
+    for tag in re.finditer(r"<(/?)([a-zA-Z][^\s/>]*)>", html):  # no list: other threads would wait for it
+        closing, name = tag.groups()
         if name.lower() not in NOT_NESTED:
             now = max(0, now - 1) if closing else now + 1
             deepest = max(deepest, now)
