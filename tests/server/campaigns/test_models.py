@@ -557,7 +557,7 @@ def test_a_unit_that_a_person_took_over_is_lost_to_the_model(local, tmp_path):
     people(seeded(local, clock=clock), 1, steps=2)
     asyncio.run(CampaignAdmin(local).set_status("pilot", "stopped"))
     done = ask_in_campaign(local, "pilot", asked.model, **options).models[0]
-    assert done.ended == "There is nothing more to judge here."
+    assert done.ended == "the campaign is stopped"
     asyncio.run(CampaignAdmin(local).set_status("pilot", "running"))
     done = ask_in_campaign(local, "pilot", asked.model, **options).models[0]
     assert (done.answers, len(asked.requests)) == (0, 1)

@@ -11,6 +11,7 @@ from judge.model_server import ModelServer, Response, completion
 from judging import NOW, Clock, created, seeded, small_plan, tables, until, work
 from qrowd.judge import AskOptions, ChatModel, FunctionModel, running
 from qrowd.judge.asking import answers_in
+from qrowd.judge.exchange import Reply
 from qrowd_server.campaigns.results.campaign_progress import progress
 from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.quality import quality
@@ -91,7 +92,7 @@ def test_whatever_rubbish_a_model_answers_people_finish_the_campaign_and_every_c
 
     now = seen(local)
     assert (now.completed, now.open, now.free, now.is_complete) == (now.slots, 0, 0, True)
-    assert (now.assessors, now.models_in_words) == ({"finished": 2}, "Models: 1 finished.")
+    assert (now.assessors, now.models_in_words) == ({"finished": 2}, "Models: 1 stopped.")
     units = rows_of(local, "units")
     assert {row["status"] for row in units if row["kind"] == "person"} == {"completed"}
     assert {row["status"] for row in units if row["kind"] == "model"} == {"completed", "expired"}
@@ -150,6 +151,29 @@ def test_models_take_places_of_people_only_where_the_owner_says_so(local, tmp_pa
     assert {(row["kind"], row["assessor"]) for row in rows_of(local, "judgments")} == {
         ("model", "small+campaign"), ("model", "large+campaign"), ("person", "a1"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("instead", [False, True])
+def test_the_next_command_judges_the_units_in_which_the_server_had_failed(local, tmp_path, monkeypatch, instead):
+    created(local, small_plan("preference", topics=4, redundancy=1))
+    monkeypatch.setattr(running, "FIRST_WAIT", 0)
+    broken, options = {"is": True}, {"record": tmp_path / "r", "instead": instead}
+    model = FunctionModel(
+        lambda request: Reply(error="HTTP 500", http_status=500) if broken["is"] else sensible(request), "small"
+    )
+    first = ask_in_campaign(local, "pilot", model, **options)
+    assert first.models[0].ended.startswith("3 units in a row failed")
+    assert (seen(local, 1e12).models_in_words, seen(local).open) == ("Models: 1 stopped.", 0)
+    broken["is"] = False
+    then = ask_in_campaign(local, "pilot", model, **options)
+    assert (then.models[0].completed, then.models[0].ended) == (4, "no unit is left for it")
+    assert then.unanswered == first.unanswered == {"small+campaign": "replies without an answer: 3 (3 error)"}
+    assert seen(local, 1e12).models_in_words == "Models: 1 finished."
+    assert {row["status"] for row in rows_of(local, "units")} == {"completed"}
+    assert not local.read(violations)
+    before = local.read(tables)
+    local.write(lambda connection: rebuild(connection, "pilot"))
+    assert local.read(tables) == before
 
 
 def test_a_campaign_is_not_complete_while_a_model_is_at_work_and_one_whose_lease_is_over_has_stopped(local):

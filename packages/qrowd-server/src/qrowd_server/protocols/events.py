@@ -253,6 +253,7 @@ EVENT_DATA: dict[str, dict[str, Any]] = {
     "practice_failed": _NOTHING,
     "assigned": {"slot": int, "topic": int, "seed": int, "gold_every": (Index, 0), "gold_first": (Index, 0)},
     "unit_ended": {"outcome": _ENDED, "early": bool},
+    "taken_up": _NOTHING,  # a unit that was given back
     "unit_left": _NOTHING,
     # of a campaign, by its owners
     "member": {"account": Text, "role": Literal["owner", "viewer", "none"]},  # an account's new role

@@ -51,11 +51,16 @@ def leases(connection: Connection, campaign_id: int) -> dict[int, float]:
 
 
 def unanswered_replies(connection: Connection, campaign_id: int) -> Sequence[tuple[str, str, int]]:
-    """(model, what was wrong, replies) of replies of models without an answer that counts, the most frequent first."""
-    columns = assessor.c.name, event.c.data["status"].as_string().label("status")
-    query = select(*columns, func.count()).select_from(_joined(event.c.assignment_id)).group_by(*columns)
-    query = _of(query, campaign_id).where(event.c.kind == "unanswered")
-    return connection.execute(query.order_by(assessor.c.name, func.count().desc(), "status")).all()
+    """(model, what was wrong, replies) of replies of models without an answer that counts, the most frequent first.
+
+    Where a model is at the same place again, what it had said there is not counted twice.
+    """
+    data = event.c.data
+    columns = assessor.c.name, data["status"].as_string().label("status"), assignment.c.id, data["place"].as_string()
+    replies = _of(select(*columns).select_from(_joined(event.c.assignment_id)), campaign_id)
+    each = replies.where(event.c.kind == "unanswered").distinct().subquery()
+    query = select(each.c.name, each.c.status, func.count()).group_by(each.c.name, each.c.status)
+    return connection.execute(query.order_by(each.c.name, func.count().desc(), each.c.status)).all()
 
 
 def assignments_by_topic(

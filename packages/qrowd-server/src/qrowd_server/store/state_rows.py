@@ -248,6 +248,14 @@ def place_beside(connection: Connection, campaign_id: int, assessor_id: int) -> 
     return None if row is None else Slot(*row)
 
 
+def given_back(connection: Connection, assessor_id: int, before: float) -> list[AssignmentRow]:
+    """Units that an assessor gave back before this time and that nobody else has, the first first."""
+    is_free = exists().where(_THIS_PLACE, slot.c.assignment_id.is_(None))
+    ended = assignment.c.assessor_id == assessor_id, assignment.c.status == "expired", assignment.c.updated < before
+    query = _ASSIGNMENTS.where(*ended, or_(assignment.c.slot < 0, is_free)).order_by(assignment.c.updated)
+    return [AssignmentRow(*row) for row in connection.execute(query)]
+
+
 def _open_of_others(campaign_id: int, assessor_id: int) -> tuple[ColumnElement[bool], ...]:
     is_open = assignment.c.campaign_id == campaign_id, assignment.c.status == "open", assignment.c.slot >= 0
     return *is_open, _not_had(assessor_id, assignment)

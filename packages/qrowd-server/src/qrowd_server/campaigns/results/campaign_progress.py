@@ -202,7 +202,7 @@ def states_of(connection: Connection, row: CampaignRow, at: float = 0.0) -> list
     for one in state.assessors_of(connection, row.id):
         way, ids = journey.from_json(one.state), (connection, row.id, one.id)
         if one.is_model:
-            is_more = state.place_beside(*ids) is not None
+            is_more = state.place_beside(*ids) is not None or bool(state.given_back(connection, one.id, at))
             states.append((one, journey.state_of_model(way, leases.get(one.id, -1.0) >= at, is_more)))
             continue
         is_more = row.status in ("running", "paused") and journey.may_work(settings.journey, way)

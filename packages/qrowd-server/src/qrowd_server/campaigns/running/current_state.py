@@ -30,7 +30,7 @@ TABLES: dict[type[Row], tuple[Table, str]] = {  # of rows, with the key beside t
 }
 
 ABOUT_ASSIGNMENTS = (
-    "assigned", "unit_left", "reopened", "reconsidered", "message_sent", "message_answered", "message_read",
+    "assigned", "taken_up", "unit_left", "reopened", "reconsidered", "message_sent", "message_answered", "message_read",
 )  # fmt: skip
 """Events of assessors that name an assignment; all others that name one are events of the assignment."""
 
@@ -67,7 +67,7 @@ def assessor_after(
     """An assessor after one of their events."""
     row = replace(row, updated=at)
     match event.kind:
-        case "assigned":
+        case "assigned" | "taken_up":
             return replace(row, current_id=assignment_id)
         case "unit_left":
             return replace(row, current_id=None)

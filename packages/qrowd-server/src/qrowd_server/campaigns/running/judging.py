@@ -28,7 +28,7 @@ from qrowd_server.campaigns.running.current_state import AssignmentState, journe
 from qrowd_server.campaigns.running.messages import messages_of_page, take_message
 from qrowd_server.campaigns.running.pages import Draft, Page, Receipt, UnitSoFar
 from qrowd_server.campaigns.running.reopening import first_reopened, reconsider, reopened_page, reopened_view
-from qrowd_server.campaigns.running.transaction import Transaction
+from qrowd_server.campaigns.running.transaction import Transaction, to_take_up
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.events import Action, AskOrganisers, Event, ReadReply, Refusal
 from qrowd_server.protocols.protocol import JudgmentRow
@@ -74,7 +74,7 @@ class JudgingService:
         self.store, self.clock, self._number = store, clock, number
         self._memory = CampaignMemory()
         self.retention_days: float | None = None  # for campaigns that do not say how long names are kept
-        self.instead = False  # whether models take places of people
+        self.instead, self.since = False, 0.0  # whether models take places of people, and when they began
 
     # ------------------------------------------------------------------ coming in
 
@@ -201,12 +201,12 @@ class JudgingService:
 
         return await self._change(assessor_id, change, key, sha256(f"{status} {detail}".encode()).hexdigest()[:32])
 
-    async def pause(self, assessor_id: int, *, stops: bool) -> None:
-        """A model stops, and gives its open unit back; or it goes on, in that unit if nobody else has it."""
+    async def give_back(self, assessor_id: int) -> None:
+        """A model stops, and keeps no unit."""
 
         def change(transaction: Transaction, now: AssessorReader) -> None:
-            if now.current is not None:
-                transaction.pause(now.current, stops)
+            if now.current is not None and now.current.row.status == "open":
+                transaction.give_back(now.assessor, now.current)
 
         await self._change(assessor_id, change, "", "")
 
@@ -219,7 +219,7 @@ class JudgingService:
             if key and (earlier := events.by_key(connection, form)) is not None:
                 return earlier
             transaction = Transaction(now, at, self._number)
-            transaction.instead = self.instead
+            transaction.instead, transaction.since = self.instead, self.since
             if key:
                 transaction.set_key(form, digest)
             change(transaction, now)
@@ -308,6 +308,8 @@ class JudgingService:
 
     def _next_unit(self, now: AssessorReader, at: float) -> float | None:
         """When there may be another unit for an assessor: now, or once a lease ends or a question draws."""
+        if now.assessor.is_model and to_take_up(now, now.assessor.id, self.since) is not None:
+            return at
         if now.assessor.is_model and not self.instead:
             return None if state.place_beside(now.connection, now.campaign_id, now.assessor.id) is None else at
         if state.free_slot(now.connection, now.campaign_id, now.assessor.id) is not None:

@@ -3,8 +3,8 @@
 Each model judges one unit at a time, several models at once, in places of their own beside people, or in those of
 people where the owner says so. Exchanges are in a record as those of `qrowd judge ask`, so what was answered is not
 asked again. Only an answer becomes a judgment: a failure is in the log as `unanswered`, and either "cannot tell" is
-taken for it, where that is offered, or the unit is given back. A model that stops gives its unit back, too, and takes
-it up again when it goes on.
+taken for it, where that is offered, or the unit is given back. A model that stops gives its unit back, too. The next
+job takes up such units again.
 
 Grades and preferences are single questions. Magnitudes mean something in proportion to others only, so the
 conversation holds the documents of the unit so far with the model's own numbers. Answers are read by `qrowd.judge`.
@@ -176,7 +176,7 @@ def ask_in_campaign(
     if repeated := next((id for i, id in enumerate(ids) if id in ids[:i]), None):
         raise ArgumentError(f"models: {repeated} is there twice; remove one")
     service = JudgingService(store, clock=clock)
-    service.instead = instead
+    service.instead, service.since = instead, clock()
     with Record(record) as exchanges:
         listed = set(map(_key, read_askings(exchanges)))
         assessors = [_ModelAssessor(service, campaign, one, exchanges, listed, max_failures) for one in prompted]
@@ -219,14 +219,6 @@ class _ModelAssessor:
 
     async def judge(self, ask: Ask) -> None:
         """Judge until there is a reason to stop; whatever it is, no unit is kept."""
-        await self.arrive()
-        try:
-            await self.judge_all(ask)
-        finally:
-            await self.service.pause(self.assessor, stops=True)
-
-    async def arrive(self) -> None:
-        """Come to the campaign, and go on in the unit that was given back."""
         model, prompted = self.prompted.model, self.prompted
         about = {
             "model": model.name,
@@ -237,9 +229,12 @@ class _ModelAssessor:
         self.assessor = await self.service.arrive(
             self.campaign, MODEL, _identity(prompted), name=f"{model.name}+{OWN}", about=about
         )
-        await self.service.pause(self.assessor, stops=False)
+        try:
+            await self.judge_pages(ask)
+        finally:
+            await self.service.give_back(self.assessor)
 
-    async def judge_all(self, ask: Ask) -> None:
+    async def judge_pages(self, ask: Ask) -> None:
         """One page after another."""
         page = await self.service.page(self.assessor)
         self.name, refusals = page.name, 0

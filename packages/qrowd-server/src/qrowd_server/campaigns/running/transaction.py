@@ -51,10 +51,11 @@ class Transaction:
     """All events of one request, and the state they lead to.
 
     reader : of the campaign. at : the time of everything in it. number : makes random numbers of 62 bits. actor : who
-    acts: assessor, owner or server. account : of an owner. instead : whether models take places of people.
+    acts: assessor, owner or server. account : of an owner. instead : whether models take places of people. since : when
+    they began.
     """
 
-    instead = False
+    instead, since = False, 0.0
 
     def __init__(
         self,
@@ -159,21 +160,20 @@ class Transaction:
         if isinstance(view, DocumentView) and view.may_not_tell:
             self._in_unit(assessor, assignment, CannotTell(view.position, f"the model gave no answer: {status}"))
         else:
-            self.give_back(assignment)
-            self.record_assessor(assessor, Event("unit_left"), assignment.row)
+            self.give_back(assessor, assignment)
 
-    def give_back(self, assignment: AssignmentState) -> None:
-        """Others may have the unit of a model."""
+    def give_back(self, assessor: AssessorRow, assignment: AssignmentState) -> None:
+        """A model leaves a unit that others may have, and so may the model in its next job."""
         assignment = self.record_assignment(assignment, Event("given_back"))
         state.release_slot(self.connection, assignment.row)
+        self.record_assessor(assessor, Event("unit_left"), assignment.row)
 
-    def pause(self, assignment: AssignmentState, stops: bool) -> None:
-        """A model stops in its unit, which it gives back; or it goes on in that unit, unless somebody else has it."""
-        status, goes_on = assignment.row.status, not (stops or assignment.together)
-        if stops and status == "open":
-            self.give_back(assignment)
-        elif goes_on and status == "expired" and state.hold_slot(self.connection, assignment.row):
-            self.record_assignment(assignment, Event("assignment_restored", {"status": "open"}))
+    def _take_up(self, assessor: AssessorRow) -> None:
+        """A model goes on in a unit that it gave back in an earlier job."""
+        if row := to_take_up(self.reader, assessor.id, self.since):
+            state.hold_slot(self.connection, row)
+            self.record_assessor(assessor, Event("taken_up"), row)
+            self.record_assignment(self.reader.read(row, assessor), Event("assignment_restored", {"status": "open"}))
 
     def _in_unit(self, assessor: AssessorRow, assignment: AssignmentState, action: Action) -> None:
         """An action in an open unit."""
@@ -216,6 +216,8 @@ class Transaction:
             if assignment.row.status == "open":
                 return
             assessor = self.record_assessor(assessor, Event("unit_left"), assignment.row)
+        if assessor.is_model:
+            self._take_up(assessor)
 
     def _find_slot(self, assessor: AssessorRow) -> Slot | None:
         """A slot of a topic that this assessor never had: a free one, drawn at random, or one whose lease expired.
@@ -443,6 +445,12 @@ class Transaction:
                 answers.release_pair(self.connection, now.row.id)
         for _, now in changes:
             hold_pair(self.connection, now)
+
+
+def to_take_up(reader: CampaignReader, assessor_id: int, since: float) -> AssignmentRow | None:
+    """A unit that a model gave back before this time, and may have again; of those judged together it has none."""
+    rows = state.given_back(reader.connection, assessor_id, since)
+    return next((row for row in rows if row.slot < 0 or not reader.settings.arms[row.arm].together), None)
 
 
 # ---- which arm comes next
