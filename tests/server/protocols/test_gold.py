@@ -366,7 +366,6 @@ def test_the_pass_mark_is_the_highest_one_that_keeps_its_share_of_the_risk(n: in
     assert test.risk == pytest.approx(fails(test.least_right), abs=1e-12)
     assert test.risk <= 0.9 * risk
     assert test.least_right == n or fails(test.least_right + 1) > 0.9 * risk * (1 - 1e-9)
-    assert 1 - test.passes(0.5) == pytest.approx(float(binom.cdf(test.least_right - 1, n, 0.5)) if n else 0, abs=1e-12)
 
 
 @pytest.mark.parametrize(("accuracy", "risk", "least"), [(0.9, 0.05, 16), (0.85, 0.05, 14), (0.95, 0.05, 17)])
@@ -430,7 +429,7 @@ def test_nobody_gets_through_the_entry_test_by_saying_that_they_cannot_tell():
     judging.act(CannotTell(1, "cut off"))
     for position in (2, 3):
         assert not judging.view.may_not_tell
-        with pytest.raises(Refusal, match="as often as it may be"):
+        with pytest.raises(Refusal, match="You cannot say so again"):
             judging.act(CannotTell(position, "cut off"))
         judging.act(Judge(position, "1"))
     assert judging.view.may_not_tell

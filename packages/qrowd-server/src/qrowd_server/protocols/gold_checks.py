@@ -144,10 +144,6 @@ class EntryTest:
     least_right: int
     risk: float
 
-    def passes(self, accuracy: float) -> float:
-        """The probability of passing of somebody with this accuracy."""
-        return 1 - _at_most(self.least_right - 1, self.n_questions, accuracy)
-
     def is_failed(self, answers: Iterable[GoldAnswer]) -> bool:
         """Whether so many answers are wrong that the pass mark cannot be reached any more."""
         n_wrong = sum(one.is_entry and not one.is_right for one in answers)

@@ -7,6 +7,7 @@ reads first, so a change is seen with the next transaction and never half of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -95,8 +96,10 @@ class CampaignReader:
             arm = self.settings.arms[row.arm]
             _, material = self._unit(row.unit_id)
             is_model = state.is_model(self.connection, row.assessor_id) if assessor is None else assessor.is_model
-            settings = settings_for_models(arm.settings) if is_model else arm.settings
-            return PROTOCOLS[arm.protocol].task(settings, material, row.seed, **self._gold(row))
+            if not is_model:
+                return PROTOCOLS[arm.protocol].task(arm.settings, material, row.seed, **self._gold(row))
+            material = replace(material, question=None)  # which is asked of people only
+            return PROTOCOLS[arm.protocol].task(settings_for_models(arm.settings), material, row.seed)
 
         return self._remembered("task", row.id, read)
 

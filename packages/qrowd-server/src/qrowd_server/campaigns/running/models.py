@@ -22,13 +22,13 @@ from hashlib import sha256
 from typing import Any
 
 from qrowd.errors import ArgumentError
-from qrowd.judge.answers import read_reply, stated_reason
+from qrowd.judge.answers import stated_reason
 from qrowd.judge.asking import Asking, read_askings, write_askings
 from qrowd.judge.chat import AnyModel, models_of
 from qrowd.judge.exchange import Message, Model, Request, Status
 from qrowd.judge.exchange import Reply as ModelReply
 from qrowd.judge.outcome import Outcome
-from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt, filled
+from qrowd.judge.prompts import PLACEHOLDER, Answer, Prompt
 from qrowd.judge.questions import Question, document_text
 from qrowd.judge.record import Record
 from qrowd.judge.running import ASK_OPTIONS, Ask, AskOptions, JobProgress, ask_in_turn
@@ -38,7 +38,7 @@ from qrowd_server.campaigns.running.campaign_settings import Arm, find, read_set
 from qrowd_server.campaigns.running.collected import unanswered
 from qrowd_server.campaigns.running.judging import Clock, JudgingService
 from qrowd_server.campaigns.running.pages import DocumentText, Page, Receipt, TopicText, UnitSoFar
-from qrowd_server.protocols.events import MAX_REASON, Action, Consent, GoOn, Judge, Prefer, Refusal, Reply
+from qrowd_server.protocols.events import MAX_REASON, Action, Consent, GoOn, Judge, Prefer, Refusal
 from qrowd_server.protocols.settings import GradesSettings, MagnitudeSettings, PreferenceSettings
 from qrowd_server.protocols.views import (
     ConsentView,
@@ -49,7 +49,6 @@ from qrowd_server.protocols.views import (
     NoneLeftView,
     PairView,
     PausedView,
-    QuestionView,
     RevisionView,
 )
 from qrowd_server.store.base import Store, to_json
@@ -81,17 +80,6 @@ _AGAIN = """
 
 You have seen all documents of this set, and your numbers did not pass a check of the whole set. Your number for this \
 document was {number}. Give the number that seems right now, the same or another one."""
-
-TOPIC_QUESTION = Prompt(
-    id="topic-question",
-    version="1",
-    source="qrowd",
-    licence="Apache-2.0",
-    form="graded",
-    user=_TOPIC + "{question}\n\n{options}\n\n{retry}\n\n"
-    'Answer with the JSON object {"answer": N}, where N is the number of the right answer, and nothing else.',
-    answer=Answer("grade", key="answer"),
-)
 
 
 @dataclass(frozen=True)
@@ -270,24 +258,10 @@ class _ModelAssessor:
                 if unit is not None and unit.fails > REVISIONS:
                     return await self.leave(page, "failed", "a check failed again")
                 return await self.act(page, GoOn())
-            case QuestionView():
-                return await self.answer_question(page, view, ask)
             case DocumentView() | PairView():
                 return await self.answer_page(page, view, ask)
         self.ended = _reason_to_end(page)
         return None
-
-    async def answer_question(self, page: Page, view: QuestionView, ask: Ask) -> Receipt | None:
-        """Answer the question about the topic."""
-        read_by, request = topic_question(self.prompted, view, topic_of(page))
-        reply = await ask(request)
-        if reply is None:
-            self.ended = STOPPED
-            return None
-        reading = read_reply(reply, read_by)
-        if reading.status != "ok":
-            return await self.leave(page, reading.status, reading.detail)
-        return await self.act(page, Reply(int(reading.values[0]) - 1))
 
     async def answer_page(self, page: Page, view: DocumentView | PairView, ask: Ask) -> Receipt | None:
         """Judge the document or the pair of a page."""
@@ -477,21 +451,6 @@ def asking_of(
         messages[-1] = replace(messages[-1], content=content)
     request = prompted.request(prompt, messages)
     return Asking(*about, request.key, request, parameters=parameters)
-
-
-def topic_question(prompted: PromptedModel, view: QuestionView, topic: TopicText) -> tuple[Prompt, Request]:
-    """The question about the topic, with the prompt by which the answer is read: 1 is the first option."""
-    prompt = replace(TOPIC_QUESTION, scale=tuple(float(n) for n in range(1, len(view.options) + 1)))
-    left = f"An earlier answer was wrong; this is attempt 1 of the last {view.left}."
-    values = {
-        "topic": topic.title,
-        "description": topic.description or None,
-        "narrative": topic.narrative or None,
-        "question": view.text,
-        "options": "\n".join(f"{n}: {option}" for n, option in enumerate(view.options, 1)),
-        "retry": left if view.retry else "",
-    }
-    return prompt, prompted.request(prompt, [Message("user", filled(prompt.user, values))])
 
 
 def action_of(
