@@ -15,7 +15,7 @@ import csv
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -325,15 +325,13 @@ def same_as_clicks(clicks: list[Click], table: str, names: dict[str, str]) -> No
             assert order == sorted(order)
 
 
-def same_as_events(clicks: list[Click], archive: str) -> None:
-    """The archive has an event for each click, also where an answer was changed or nobody could tell."""
-    found: Counter[tuple[str, str]] = Counter()
-    for line in archive.splitlines():
-        one = json.loads(line)
+def same_as_events(clicks: list[Click], archive: str, numbers: dict[int, str]) -> None:
+    """The archive has every click of a person once and in order, also what was changed, and that nobody could tell."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for one in map(json.loads, archive.splitlines()):
         if one.get("kind") in ("judged", "cannot_tell"):
-            found[one["kind"], str(one["data"].get("text", ""))] += 1
-    expected = Counter(("judged" if one.value else "cannot_tell", one.value) for one in clicks)
-    assert found == expected
+            found[numbers[one["assessor_id"]]].append((one["data"].get("text", ""), one["data"]["reason"]))
+    assert found == {who: [(one.value, one.reason) for one in clicks if one.who == who] for who in PEOPLE}
 
 
 def same_as_decided(files: dict[str, str], document: str) -> None:
@@ -382,7 +380,7 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
     assert {one.name for one in rows if one.excluded is not None} == set(CARELESS)
     names = {one.label: one.name for one in rows}
     same_as_clicks(people.clicks, files[f"{NAME}-judgments-all.csv"], names)
-    same_as_events(people.clicks, files[f"{NAME}.archive"])
+    same_as_events(people.clicks, files[f"{NAME}.archive"], {one.id: one.name for one in rows})
     same_as_decided(files, document)
     assert "sorted has the highest mean" in sentence
     assert any("topics" in text for text in conditions)
