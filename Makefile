@@ -25,15 +25,15 @@ demo: .venv/.runtime ## which system is better, and do the assessors agree? On a
 serve: .venv/.server ## judge a small collection in the browser
 	@$(BIN)/qrowd serve --demo
 
-test: lint .venv/.programs ## everything CI runs
+test: lint .venv/.programs ## what a change must pass, in about five minutes; CI runs nightly, too
 	@$(MAKE) --no-print-directory -j 2 types suite
 
 suite: # collected once before, so that not every process compiles all tests
 	@$(BIN)/python -m pytest -qq --collect-only > /dev/null 2>&1 || :
-	@$(BIN)/python -m pytest -q -n 4 --dist loadscope --no-loadscope-reorder
+	@$(BIN)/python -m pytest -q -n 3 --dist loadscope --no-loadscope-reorder
 
-nightly: .venv/.dev .venv/.programs ## browser tests and simulations beyond those of make test
-	@$(BIN)/python -m pytest -q -n 4 --dist loadscope -m nightly
+nightly: .venv/.dev .venv/.programs ## the rest: long walks, kills, PostgreSQL, real collections; laws on twice as many examples
+	@QROWD_EXAMPLES=50 $(BIN)/python -m pytest -q -n 4 --dist loadscope -m "(nightly or hypothesis) and not model"
 
 quick: .venv/.dev ## the tests without a browser, a database or a long computation
 	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder --quick

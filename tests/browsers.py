@@ -128,7 +128,7 @@ class Look:
     """
 
     every: bool
-    enough: int = 4
+    enough: int = 8
     seen: set[tuple[str, ...]] = field(default_factory=set)
 
     def __call__(self, tab: Page, name: str) -> None:

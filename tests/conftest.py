@@ -6,11 +6,13 @@ import signal
 import sys
 import tomllib
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.strategies import text
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: each core has a process of tests already
 
@@ -41,9 +43,10 @@ for distribution in ("qrowd-server", "qrowd-papers"):
 sys.path.insert(0, INSTALLED)
 
 # No deadline, and no complaint that drawing is slow: the first example pays for what it imports, and other processes
-# run. A law without a number of its own is tried on 50 examples, which differ from run to run except in CI; with
-# `pytest --hypothesis-profile thorough` on 500.
-settings.register_profile("local", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+# run. A law without a number of its own is tried on 25 examples, which differ from run to run except in CI; in `make
+# nightly` on 50, and with `pytest --hypothesis-profile thorough` on 500.
+EXAMPLES = int(os.environ.get("QROWD_EXAMPLES", "25"))
+settings.register_profile("local", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("local"), max_examples=500)
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
@@ -60,8 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Tests and the modules they import stay until the end, so the garbage collector need not visit them."""
+    if session.config.option.collectonly:
+        text().validate()  # Hypothesis keeps its table of all characters in a file, for the processes that follow
     gc.disable()
     try:
         return (yield)
@@ -94,6 +99,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: place.get(_module(item.path), len(place)))
 
 
+@cache
 def _module(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).as_posix()
 

@@ -182,14 +182,28 @@ RUNNING = [
 ]
 
 
-@pytest.mark.parametrize("page", RUNNING)
-def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, tmp_path, environment, monkeypatch):
+LONG = {  # pages that take a second or more, by how many of their blocks `make test` runs; `make nightly` runs all
+    "docs/campaigns.md": 3, "docs/plots.md": 1, "docs/replacement.md": 4, "docs/reports.md": 3,
+    "docs/howto/collect_judgments.md": 4, "docs/howto/how_many_judgments.md": 2, "docs/howto/large_collections.md": 1,
+    "docs/howto/my_assessors_disagree.md": 4, "docs/howto/one_afternoon.md": 5, "docs/howto/several_models.md": 5,
+    "docs/howto/trec_rag.md": 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("page", "n"),
+    [
+        *((page, LONG.get(page)) for page in RUNNING),
+        *(pytest.param(page, None, marks=pytest.mark.nightly) for page in LONG),
+    ],
+)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, n, tmp_path, environment, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if page == "docs/howto/one_afternoon.md":  # whose Python looks 17 times and shows no expectation
         monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 5)
     namespace = {"__name__": "__main__"}
     printed = ""
-    for block in blocks(page):
+    for block in blocks(page)[:n]:
         if block.language == "bash":
             status = int(block.mark.removeprefix("exit status ") or 0)
             printed = shell(block.body, tmp_path, environment, status)

@@ -23,6 +23,7 @@ def test_a_client_and_its_executor_do_tasks_in_order(client):
         assert list(in_executor(scaled, range(9), executor, shared={"factor": 3})) == [3 * x for x in range(9)]
 
 
+@pytest.mark.nightly
 def test_tasks_of_a_worker_that_is_killed_are_done_by_others(client, tmp_path):
     marker = tmp_path / "marker"
     marker.write_text("")
@@ -45,6 +46,7 @@ def test_similarities_to_random_assessors_are_those_of_this_process(client):
     assert together.by_topic.tobytes() == alone.by_topic.tobytes()
 
 
+@pytest.mark.nightly
 def test_a_task_that_kills_every_worker_is_given_up(client, monkeypatch):
     """After the first one, as the scheduler may be told to do."""
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)

@@ -151,7 +151,7 @@ whole_numbers = re.compile(r"-?\d+\.0")
 
 @given(st.sets(dotted.filter(lambda name: not whole_numbers.fullmatch(name)), min_size=1, max_size=4))
 @example({".", "..", "readme.x", "LICENSE", "a/b:c"})
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_assessors_of_tables_have_the_name_in_the_column_whatever_their_files_are_called(names):
     with TemporaryDirectory() as folder:
         for name in names:
@@ -538,9 +538,8 @@ def test_nist_judged_dl21_and_dl19_on_four_grades(dl21, dl19):
         assert set(nist.value.tolist()) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize(
-    ("collection", "n_systems", "n_topics"), [("dl21", 63, 53), pytest.param("dl19", 61, 43, marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("collection", "n_systems", "n_topics"), [("dl21", 63, 53), ("dl19", 61, 43)])
 def test_all_runs_are_read(request, collection, n_systems, n_topics):
     files = request.getfixturevalue(collection) / "runs"
     runs = read_runs(files)
@@ -572,6 +571,7 @@ def test_the_judges_and_people_of_dl19_are_read(dl19):
     assert (together.coverage() == 1).all()
 
 
+@pytest.mark.nightly
 def test_the_crowd_of_rf10_is_read_and_recoded(rf10):
     crowd = read_judgments(rf10 / "trec-rf10-data.txt.gz")
     assert (len(crowd), len(crowd.assessors), len(crowd.topics)) == (98_453, 766, 100)

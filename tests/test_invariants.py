@@ -1,5 +1,6 @@
 """Workers race for places that are too few; time flies, the owner interferes: what must never be never is."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ HAPPENS = {  # else the race proves nothing; what is rarer is seen in `make soak
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("workers", "actions"), [(60, 8), pytest.param(200, 12, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("dialect", "workers", "actions"),
+    [
+        ("sqlite", 60, 8),
+        pytest.param("postgresql", 60, 8, marks=pytest.mark.nightly),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in product(["sqlite", "postgresql"], [200], [12])),
+    ],
+)
 def test_racing_workers_never_break_what_the_tables_promise(
     dialect: str, workers: int, actions: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

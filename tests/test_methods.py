@@ -196,6 +196,7 @@ def test_what_is_not_a_method_is_refused():
         evaluate_methods(RUNS, EXPERTS, MEASURES, methods=[])
 
 
+@pytest.mark.nightly
 def test_dl21s_leader_by_majority_is_no_matter_of_the_coin(dl21):
     """On their own scales (0/1, 0-3, 0-5) the eight judges of whole grades and NIST never tie on what is relevant; as
     numbers on one scale they leave 1,505 of 10,828 documents to the coin."""

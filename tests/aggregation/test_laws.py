@@ -32,7 +32,7 @@ def test_every_aggregator_is_held_to_these_laws():
 
 @every
 @given(labels=panels(grades=(0, 1, 2)), data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_nobodys_name_matters_and_no_order_of_rows(name, labels, data):
     if name == "mace":  # starts by chance are dealt out by number, so it may end elsewhere
         return
@@ -47,7 +47,7 @@ def test_nobodys_name_matters_and_no_order_of_rows(name, labels, data):
 
 @every
 @given(grades=st.lists(st.integers(0, 2), min_size=1, max_size=5))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_unanimous_panel_gives_its_unanimous_grade(name, grades):
     labels = {("t", f"d{i}"): dict.fromkeys("abc", grade) for i, grade in enumerate(grades)}
     merged = by_pair(EVERY[name](judgments_of(labels, scale="0-3")))
@@ -57,7 +57,7 @@ def test_a_unanimous_panel_gives_its_unanimous_grade(name, grades):
 
 @every
 @given(labels=panels())
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 def test_the_result_is_judgments_that_evaluate_takes(name, labels):
     merged = EVERY[name](judgments_of(labels)).judgments
     runs = qrowd.Runs.from_dict({"A": {t: {d: 1.0 for u, d in labels if u == t} for t, _ in labels}})
@@ -75,7 +75,7 @@ def test_no_judgments_are_refused_in_one_line(name):
 
 @pytest.mark.parametrize("name", ["majority_vote", "dawid_skene", "dawid_skene pooled", "mace"])
 @given(labels=panels())
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 def test_posteriors_sum_to_one_and_the_grade_is_their_highest(name, labels):
     found = EVERY[name](judgments_of(labels))
     assert found.posterior.sum(axis=1) == pytest.approx(1)

@@ -26,7 +26,7 @@ def close(expected):
 
 
 @given(panels(), st.sampled_from(STARTS), st.sampled_from([0.0, 0.1]), st.sampled_from(UNSUPPORTED))
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 5)
 def test_pooled_dawid_skene_is_what_its_definition_says(labels, start, smoothing, unsupported):
     options = {"start": start, "smoothing": smoothing, "unsupported": unsupported}
     found = dawid_skene(judgments_of(labels), per="all", ties="lowest", **options)
@@ -46,7 +46,7 @@ def test_pooled_dawid_skene_is_what_its_definition_says(labels, start, smoothing
 
 
 @given(panels(), st.sampled_from(STARTS), st.sampled_from(UNSUPPORTED))
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 def test_topics_alone_are_fitted_as_if_there_were_no_others(labels, start, unsupported):
     found = dawid_skene(judgments_of(labels), start=start, unsupported=unsupported, ties="lowest")
     together, fits = posterior_by_pair(found), {one.topic: one for one in found.fits}
@@ -70,7 +70,7 @@ def test_topics_alone_are_fitted_as_if_there_were_no_others(labels, start, unsup
 @given(
     panels(most_documents=10), st.sampled_from(STARTS), st.sampled_from([0.0, 0.5]), st.sampled_from(["topic", "all"])
 )
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 def test_the_objective_of_em_never_falls(labels, start, smoothing, per):
     found = dawid_skene(judgments_of(labels), start=start, per=per, ties="lowest", smoothing=smoothing)
     for one in found.fits:
@@ -154,7 +154,7 @@ PRIORS = st.sampled_from(["fitted", "uniform"])
 
 
 @given(panels(), PRIORS, st.integers(0, 5), st.integers(1, 12))
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 5)
 def test_mace_is_what_its_definition_says_from_any_start(labels, prior, seed, n_iterations):
     """The oracle tries every way of everyone having known or guessed."""
     data = coded(judgments_of(labels), "first")
@@ -174,7 +174,7 @@ def test_mace_is_what_its_definition_says_from_any_start(labels, prior, seed, n_
 
 
 @given(panels(), PRIORS, st.sampled_from([0.5, 2.0]), st.sampled_from([None, 1.0, 10.0]))
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 def test_mace_starts_from_half_of_everything_known_and_uses_its_priors(labels, prior, knowing, guessing):
     found = mace(judgments_of(labels), prior=prior, restarts=1, knowing=knowing, guessing=guessing)
     grades = found.grades.tolist()
@@ -188,7 +188,7 @@ def test_mace_starts_from_half_of_everything_known_and_uses_its_priors(labels, p
 
 
 @given(panels(most_documents=10), PRIORS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_the_bound_of_mace_never_falls_and_more_starts_never_lower_it(labels, prior):
     one, more = (mace(judgments_of(labels), prior=prior, restarts=restarts, rng=1) for restarts in (1, 4))
     assert (np.diff(one.objective) >= -1e-9).all()

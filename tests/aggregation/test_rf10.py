@@ -30,6 +30,7 @@ def accuracy(aggregate, gold):
     return float(np.mean(right))
 
 
+@pytest.mark.nightly
 def test_the_majority_of_yes_or_no_is_right_as_often_as_it_was_found_to_be(labels, gold):
     """.649 counts every row, repeats by the same worker too; one judgment a worker gives .655."""
     binary = labels.recode({2: 1})
@@ -38,6 +39,7 @@ def test_the_majority_of_yes_or_no_is_right_as_often_as_it_was_found_to_be(label
     assert accuracy(majority_vote(binary, ties="lowest"), yes_or_no) == pytest.approx(0.655, abs=0.0005)
 
 
+@pytest.mark.nightly
 def test_dawid_skene_is_more_often_right_than_the_vote(labels, gold):
     assert accuracy(dawid_skene(labels, rng=1), gold) > accuracy(majority_vote(labels, ties="lowest"), gold)
 

@@ -72,6 +72,7 @@ def test_the_eight_people_of_dl19_have_an_ordinal_alpha_of_453(eight_people):
     assert found.value == pytest.approx(peer(eight_people, "ordinal"))
 
 
+@pytest.mark.nightly
 def test_alpha_is_what_the_krippendorff_package_says_on_rf10_on_every_level(crowd):
     counts = pd.crosstab(*(crowd.single().to_frame().set_index(["topic", "document"])["value"].reset_index().pipe(
         lambda rows: (rows["topic"] + " " + rows["document"], rows["value"]))))  # fmt: skip
@@ -85,7 +86,7 @@ def test_alpha_is_what_the_krippendorff_package_says_on_rf10_on_every_level(crow
 # ---- against slow implementations
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(GRADES), st.sampled_from(LEVELS))
 def test_alpha_of_grades_is_what_its_definition_and_the_krippendorff_package_say(panel, level):
     assume(pairable(panel))
@@ -97,7 +98,7 @@ def test_alpha_of_grades_is_what_its_definition_and_the_krippendorff_package_say
         assert found.value == pytest.approx(peer(judgments, level))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(MAGNITUDES), st.sampled_from(LEVELS))
 def test_alpha_of_magnitudes_is_what_its_definition_says(panel, level):
     assume(pairable(panel))
@@ -135,7 +136,7 @@ def test_alpha_of_fractions_in_hundredths_is_what_its_definition_says():
 # ---- laws
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(panels(GRADES), st.sampled_from(LEVELS), st.randoms(use_true_random=False))
 def test_nobodys_name_matters(panel, level, random):
     assume(pairable(panel))
@@ -155,7 +156,7 @@ def test_a_unanimous_panel_has_alpha_1_or_for_one_value_nan(values, level, n):
     assert isnan(found) if len(set(values)) == 1 else found == 1
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(panels(GRADES, n_documents=6), st.sampled_from(LEVELS))
 @example({"d0": {"ann": 0.0, "bob": 1.0}}, "interval")
 def test_copying_the_whole_panel_never_lowers_alpha(panel, level):
@@ -166,7 +167,7 @@ def test_copying_the_whole_panel_never_lowers_alpha(panel, level):
     assert isnan(before) or after >= before - 1e-12
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(panels(GRADES), st.integers(1, 5))
 def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
     assume(pairable(panel))
@@ -176,7 +177,7 @@ def test_alpha_does_not_depend_on_the_unit_of_values(panel, factor):
         assert after == pytest.approx(before, nan_ok=True)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(panels(MAGNITUDES, n_documents=5))
 def test_logs_compare_magnitudes_as_their_logarithms(panel):
     assume(pairable(panel))

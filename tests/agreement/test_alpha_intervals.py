@@ -87,7 +87,7 @@ def test_of_a_single_topic_documents_are_drawn_and_the_result_says_so():
     assert {alpha.resample for _, alpha in by_topic} == {"documents"}
 
 
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 @given(panels(GRADES), st.sampled_from(LEVELS), st.sampled_from(RESAMPLE))
 def test_replicates_stay_in_order_with_their_interval_and_below_one(panel, level, resample):
     assume(pairable(panel))

@@ -25,7 +25,7 @@ def row(found, name):
 # ---- beside the others
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(GRADES), st.sampled_from(LEVELS))
 def test_severity_and_agreement_with_the_others_are_what_their_definitions_say(panel, level):
     assume(pairable(panel))
@@ -46,7 +46,7 @@ def test_agreement_on_many_distinct_values_is_what_its_definition_says(level):
         assert found.agreement[a] == pytest.approx(agreement, abs=1e-9)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES, complete=True), st.sampled_from(GRADES), st.sampled_from(LEVELS))
 def test_one_grade_throughout_agrees_by_chance_only(panel, grade, level):
     constant = {document: said | {"ann": grade} for document, said in panel.items()}
@@ -62,7 +62,7 @@ def test_magnitudes_are_severe_in_logarithms():
     assert found.level == "ratio"
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(panels(MAGNITUDES), st.permutations(ASSESSORS))
 def test_nobodys_name_matters(panel, names):
     assume(pairable(panel))
@@ -91,6 +91,7 @@ def test_gold_takes_the_others_place():
     assert perfect.gold_agreement[1] < 0
 
 
+@pytest.mark.nightly
 def test_rf10_has_1489_documents_that_a_worker_judged_more_than_once(crowd, nist):
     found = assessor_profiles(crowd, gold=nist)
     assert found.n_repeated.sum() == 1489

@@ -13,7 +13,7 @@ from qrowd.agreement import document_dispersion
 from qrowd.model.judgments import Judgments
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.sampled_from([(GRADES, "0-3"), (MAGNITUDES, "magnitude")]).flatmap(
     lambda one: st.tuples(panels(one[0]), st.just(one[1]))
 ))  # fmt: skip

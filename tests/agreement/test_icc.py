@@ -26,7 +26,7 @@ def test_the_values_that_shrout_and_fleiss_print():
     assert (found.k[0], found.n_documents[0], found.n_judgments[0], found.n_assessors[0]) == (4, 6, 24, 4)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES, complete=True))
 def test_of_a_complete_table_it_is_the_analysis_of_variance(panel):
     found = intraclass_correlation(judgments_of(panel, "0-3")).value[0]
@@ -34,7 +34,7 @@ def test_of_a_complete_table_it_is_the_analysis_of_variance(panel):
     assert found == pytest.approx(oracle.intraclass_correlations(table), nan_ok=True, abs=1e-9)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES), st.sampled_from([2.0, 5.0]))
 @example({"d0": {"ann": 2.0, "dan": 2.0}, "d1": {"ann": 3.0, "cyd": 1.0}}, 5.0)  # documents of equal means
 def test_the_unit_of_the_scale_and_its_zero_do_not_matter(panel, times):

@@ -24,7 +24,7 @@ def alpha_of(judgments, level=None, **options):
     return krippendorff_alpha(judgments, level=level, **options).item()
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(GRADES, assessors=("ann", "bob", "cyd")), WEIGHTS)
 def test_cohens_kappa_is_what_its_definition_says(panel, weights):
     pairs = [(said["ann"], said["bob"]) for said in panel.values() if {"ann", "bob"} <= said.keys()]
@@ -36,7 +36,7 @@ def test_cohens_kappa_is_what_its_definition_says(panel, weights):
     assert (found.observed, found.expected) == pytest.approx((observed, expected))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.tuples(*[st.sampled_from(GRADES)] * 2), min_size=8, max_size=40), WEIGHTS)
 def test_cohens_kappa_and_its_standard_error_are_those_of_statsmodels(pairs, weights):
     # statsmodels weighs by place in the table, so every grade must occur; it has no error without disagreement.
@@ -100,7 +100,7 @@ def test_fleiss_kappa_is_nearly_nominal_alpha_on_many_complete_judgments():
     assert fleiss_kappa(judgments).value == pytest.approx(alpha_of(judgments).value, abs=0.002)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES), WEIGHTS, st.permutations(ASSESSORS))
 def test_nobodys_name_matters(panel, weights, names):
     assume(pairable(panel))

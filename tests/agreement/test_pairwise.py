@@ -15,7 +15,7 @@ from qrowd.agreement.pairwise import label_table, pairwise_agreement
 from qrowd.errors import ArgumentError, NoOverlapError
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES), st.sampled_from([None, "linear", "quadratic"]))
 def test_every_pair_has_its_share_of_agreement_and_its_kappa(panel, weights):
     assume(pairable(panel))
@@ -37,7 +37,7 @@ def test_every_pair_has_its_share_of_agreement_and_its_kappa(panel, weights):
         assert found.kappa[i, j] == pytest.approx(found.kappa[j, i], nan_ok=True)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(MAGNITUDES, n_documents=5), st.sampled_from([None, "linear"]))
 def test_magnitudes_are_compared_too(panel, weights):
     assume(pairable(panel))
@@ -69,6 +69,7 @@ def test_the_matrix_holds_what_cohen_kappa_says_of_the_eight_people(eight_people
     assert matrix.loc["a1", "a2"] == pytest.approx(cohen_kappa(eight_people, "a1", "a2").value)
 
 
+@pytest.mark.nightly
 def test_the_crowd_of_rf10_is_compared_pair_by_pair(crowd):
     found = pairwise_agreement(crowd)
     frame = found.to_frame().sort_values("n_documents", ascending=False)

@@ -14,7 +14,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 
 nan = float("nan")
-few = settings(max_examples=30)  # xarray takes its time
+few = settings(max_examples=settings.default.max_examples * 3 // 5)  # xarray takes its time
 
 # Section 3: one run, three crowd assessors and the truth, and a recall base of 3 whoever judges.
 TOY_RUN = Runs.from_dict({"run": {"t": {f"d{i}": 5.0 - i for i in range(5)}}})

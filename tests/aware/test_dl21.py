@@ -45,6 +45,7 @@ def against(truth, means):
     return np.sqrt(np.mean((means - truth) ** 2)), tau_b(means[None], truth[None])[0]
 
 
+@pytest.mark.nightly
 def test_every_judge_has_an_accuracy_wherever_they_have_a_score(similarities):
     found = similarities.accuracies()
     assert found.shape == (31, 1, 18, 53)
@@ -55,6 +56,7 @@ def test_every_judge_has_an_accuracy_wherever_they_have_a_score(similarities):
     assert 0 < (~similarities.scores.known).sum() < 200  # topics in which a judge finds nothing relevant, or lacks
 
 
+@pytest.mark.nightly
 def test_closer_to_nist_than_the_plain_mean_and_than_the_printed_polarity(similarities, truth):
     """n = 100 gives RMSE .021, .028 and .033; tau-b .879, .845 and .845."""
 

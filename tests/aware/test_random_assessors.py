@@ -71,8 +71,15 @@ def alike(case):
     return found
 
 
-@pytest.mark.parametrize("across", ["own", "all"])
-@pytest.mark.parametrize("polarity", ["dissimilarity", "printed"])
+@pytest.mark.parametrize(
+    ("polarity", "across"),
+    [
+        ("dissimilarity", "own"),
+        ("printed", "all"),
+        pytest.param("dissimilarity", "all", marks=pytest.mark.nightly),
+        pytest.param("printed", "own", marks=pytest.mark.nightly),
+    ],
+)
 def test_every_estimator_gives_the_accuracies_of_the_equations(case, usual, alike, polarity, across):
     found = usual.accuracies(estimators=NAMES, polarity=polarity, across=across)
     for name in oracle.ESTIMATORS:

@@ -74,6 +74,7 @@ def test_numbers_go_to_a_file_and_the_same_seed_gives_the_same(qrowd, experts, t
     assert len(content["accuracy"][0]) == len(content["assessor"])
 
 
+@pytest.mark.nightly
 def test_processes_change_no_digit(qrowd, experts):
     alone, together = (
         qrowd("aware", *experts, "-m", "AP", "--n-resamples", 10, *more) for more in ([], ["--processes", 2])

@@ -30,6 +30,7 @@ def simulated(eight_topics):
     return eight_topics
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_commands_write_as_latex_compiles_in_one_column_and_in_two(qrowd, folder, tmp_path):
     for run, name in zip(sorted((folder / "runs").iterdir()), LONG, strict=True):

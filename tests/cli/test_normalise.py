@@ -52,6 +52,7 @@ def merged(qrowd, magnitudes, *arguments):
     return library.Judgments.from_frame(pd.read_csv("merged.csv")[["topic", "document", "value"]], assessor="merged")
 
 
+@pytest.mark.nightly
 def test_normalising_raises_agreement_with_gold_and_with_the_true_ranking(qrowd, magnitudes):
     """The audit's figures on a simulated panel: agreement .964 to .987, tau .909 to .939."""
     gold = TRUTH.judgments()

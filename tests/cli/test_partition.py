@@ -34,7 +34,9 @@ def test_partition_says_what_it_wrote_and_what_comes_next(qrowd, folder):
     assert outcome.out.endswith("next: qrowd evaluate --runs parts --judgments parts --processes 2\n")
 
 
-@pytest.mark.parametrize("options", [(), ("--processes", "1", "--results", "scores-of-parts")])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--processes", "1", "--results", "scores-of-parts"), marks=pytest.mark.nightly)]
+)
 def test_evaluate_prints_of_a_partitioned_collection_what_it_prints_of_its_files(qrowd, partitioned, options):
     parts = qrowd("evaluate", *partitioned, *EVALUATE, *options)
     files = qrowd("evaluate", *FILES, *EVALUATE)
@@ -66,6 +68,7 @@ def test_a_wrong_line_is_named_and_nothing_is_left(qrowd, folder):
     assert sorted(Path().iterdir()) == before
 
 
+@pytest.mark.nightly
 def test_methods_take_processes_but_keep_no_results_of_parts(qrowd, partitioned):
     methods = ("-m", "AP", "--method", "majority", "sgl_rmse_md(n_resamples=10)")
     alone, together = (qrowd("evaluate", *partitioned, *methods, *more) for more in ((), ("--processes", "2")))

@@ -178,6 +178,7 @@ def test_a_faulty_file_of_preferences_is_refused_with_its_line(qrowd, runs, tmp_
     assert outcome.err.count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_the_quick_study_of_preferences_writes_its_page(qrowd, tmp_path, monkeypatch):
     monkeypatch.setitem(study.QUICK, "n_topics", 6)
     for name in ("judgments_needed", "grades_needed"):  # of 1 topic instead of 20

@@ -330,6 +330,7 @@ def rows_of(out, title):
     return [re.split(r"\s{2,}", line) for line in lines[2:]]
 
 
+@pytest.mark.nightly
 def test_nist_and_three_models_of_dl21(qrowd, dl21):
     names = ("umbrela-gpt4o", "binary-gpt4o", "umbrela-llama32")
     models = [dl21 / "judges" / f"{name}.qrels.gz" for name in names]

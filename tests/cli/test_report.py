@@ -116,7 +116,7 @@ def test_a_page_that_stood_there_stays_when_a_new_one_fails(qrowd, panel, tmp_pa
 
 @pytest.mark.parametrize(("collection", "judges", "step", "size"), [
     ("dl21", "judges/[bu]*.gz", 12, 300_000),
-    ("dl19", "humans/main.tsv", 12, 300_000),
+    pytest.param("dl19", "humans/main.tsv", 12, 300_000, marks=pytest.mark.nightly),
     pytest.param("dl21", "judges/*.gz", 1, 3_000_000, marks=pytest.mark.nightly),
     pytest.param("dl19", "humans/main.tsv", 1, 3_000_000, marks=pytest.mark.nightly),
 ])  # fmt: skip

@@ -117,6 +117,7 @@ def unsaved(monkeypatch):
     monkeypatch.setattr("qrowd_papers.written.render", lambda figure, _: f"<svg>{drawn(figure)}</svg>".encode())
 
 
+@pytest.mark.nightly
 def test_every_analysis_of_the_magnitude_paper_and_its_fifteen_figures_are_those_of_the_files(
     qrowd, mine, crowd, tmp_path, unsaved
 ):

@@ -25,7 +25,7 @@ def test_the_uncorrected_test_is_the_paired_t_test_of_the_panels_means():
         assert found.difference[s] == pytest.approx((panel[:, s] - panel[:, 1]).mean())
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holms_correction_is_that_of_statsmodels(p):
     with patch("gc.collect"):  # which statsmodels calls, and which takes most of the time

@@ -69,7 +69,7 @@ def test_one_cluster_for_each_topic_changes_not_one_bit(computed, n_assessors, h
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from(["difference", "over topics", "all", "baseline"]))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_clusters_of_one_size_count_as_their_means(seed, n_assessors, computed):
     scores = table(seed, (n_assessors, 12, 3))
     of_means = Scores.from_array(scores.values[0].reshape(n_assessors, 4, 3, 3).mean(axis=2))
@@ -93,7 +93,7 @@ def test_components_of_clusters_of_one_size_are_those_of_their_means():
 
 
 @given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0, 0.5))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_the_error_is_that_of_leaving_out_one_cluster_at_a_time(seed, n_clusters, holes):
     random = np.random.default_rng(seed)
     cluster = [*range(n_clusters), *random.integers(0, n_clusters, 12 - n_clusters).tolist()]

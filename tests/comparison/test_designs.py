@@ -83,7 +83,7 @@ def test_a_d_study_holds_the_coefficients_of_every_design_topics_outermost(given
 COST = st.sampled_from([0.0, 0.4, 3.0, 30.0])
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(drawn(), st.sampled_from([60.0, 500.0, 2000.0]), COST, COST, st.sampled_from([1, 10, 37.5]))
 def test_the_best_design_is_the_best_of_all_that_can_be_paid(given_, budget, topic_cost, judgment_cost, documents):
     assume(topic_cost + judgment_cost > 0)

@@ -113,13 +113,13 @@ def check(found, expected):
         assert (found.sources[i] in found.negative) == (found.estimate[i] < 0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete())
 def test_crossed_components_are_what_sums_of_squares_in_loops_give(scores):
     check(variance_components(numbered(scores), design="crossed"), oracle.crossed(keyed(scores)))
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(unequal())
 def test_nested_components_solve_the_expectations_that_are_counted_out(scores):
     check(variance_components(numbered(scores), design="nested"), oracle.nested(keyed(scores)))
@@ -131,7 +131,7 @@ def standard_errors(found, n_topics, n_assessors, design=None):
     return study.standard_error[0], study.standard_error_of_difference[0]
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete(), st.integers(1, 60), st.integers(1, 9), st.sampled_from(["crossed", "nested"]))
 def test_coefficients_and_errors_are_what_their_formulas_say(scores, n_t, n_a, design):
     found = variance_components(numbered(scores), design=design)
@@ -145,7 +145,7 @@ def test_coefficients_and_errors_are_what_their_formulas_say(scores, n_t, n_a, d
 # ---- laws
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete(), st.sampled_from(["crossed", "nested"]), st.randoms())
 def test_nobody_s_place_matters(scores, design, random):
     orders = [random.sample(range(n), n) for n in scores.shape]
@@ -154,7 +154,7 @@ def test_nobody_s_place_matters(scores, design, random):
     assert after.estimate == pytest.approx(before.estimate, abs=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(unequal(), st.sampled_from([-3.0, 0.1, 2.0, 100.0]), st.sampled_from([-1.0, 0.0, 5.0]))
 def test_scores_in_other_units_change_components_by_the_square_of_the_unit_and_shares_not_at_all(scores, unit, shift):
     before = variance_components(numbered(scores), design="nested")
@@ -164,7 +164,7 @@ def test_scores_in_other_units_change_components_by_the_square_of_the_unit_and_s
     assert after.generalizability() == pytest.approx(before.generalizability(), abs=1e-7, nan_ok=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete(), st.integers(0, 2), st.sampled_from(["crossed", "nested"]))
 def test_a_constant_for_every_level_of_a_facet_changes_the_component_of_that_facet_alone(scores, facet, design):
     """Facet 0 is assessors, 1 topics, 2 systems."""
@@ -178,7 +178,7 @@ def test_a_constant_for_every_level_of_a_facet_changes_the_component_of_that_fac
     assert after.estimate[others] == pytest.approx(before.estimate[others], abs=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete(), st.sampled_from(["crossed", "nested"]), st.integers(1, 30), st.integers(1, 9))
 def test_reliability_lies_between_0_and_1_and_never_falls_with_more_topics_or_assessors(scores, design, n_t, n_a):
     found = variance_components(numbered(scores), design=design)
@@ -192,7 +192,7 @@ def test_reliability_lies_between_0_and_1_and_never_falls_with_more_topics_or_as
     assert standard_errors(found, n_t, n_a + 1)[1] <= standard_errors(found, n_t, n_a)[1]
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete(), st.integers(1, 9), st.integers(1, 9))
 def test_other_assessors_in_every_topic_never_do_worse_than_the_same_ones(scores, n_t, n_a):
     found = variance_components(numbered(scores), design="crossed")
@@ -201,7 +201,7 @@ def test_other_assessors_in_every_topic_never_do_worse_than_the_same_ones(scores
     assert n_t > 1 or others == pytest.approx(same)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete())
 def test_equal_panels_give_the_balanced_estimates(scores):
     """Decisions: v_s = (MS_s - MS_st) / (T A), v_t = (MS_t - MS_st - MS_a:t + MS_sa:t) / (S A)."""
@@ -218,7 +218,7 @@ def test_equal_panels_give_the_balanced_estimates(scores):
     assert found.estimate == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(complete())
 def test_nested_sums_of_squares_are_the_crossed_ones_put_together(scores):
     nested, crossed = (variance_components(numbered(scores), design=design) for design in ("nested", "crossed"))
@@ -315,7 +315,7 @@ def test_what_only_adds_up_leaves_no_error_whatever_rounding_does():
     assert found.generalizability() == 1
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(unequal())
 def test_crossed_keeps_the_largest_block_in_which_everybody_scores_everything(scores):
     known = ~np.isnan(scores).any(axis=2)

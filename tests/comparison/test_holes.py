@@ -38,7 +38,7 @@ def effects(values):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_means_of_an_incomplete_table_are_those_of_least_squares(seed):
     values = with_holes(seed)
     expected = effects(values)

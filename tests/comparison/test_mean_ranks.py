@@ -51,7 +51,7 @@ def test_p_values_are_those_of_scikit_posthocs():
     assert (ranked.friedman, ranked.friedman_p) == pytest.approx(scipy.stats.friedmanchisquare(*DEMSAR.T))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(tables)
 def test_a_pair_differs_where_its_mean_ranks_are_a_critical_difference_apart(table):
     ranked = of_table(table)
@@ -68,7 +68,7 @@ def test_a_pair_differs_where_its_mean_ranks_are_a_critical_difference_apart(tab
             assert (apart < ranked.critical_difference) == together
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(tables, st.permutations(range(4)))
 def test_the_order_of_systems_and_the_size_of_differences_do_not_matter(table, order):
     values = np.array(table, float)

@@ -36,7 +36,7 @@ def test_the_interval_finds_the_detectable_difference_four_times_in_five(topics,
     assert found / n == pytest.approx(0.8, abs=error)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(2, 200), st.integers(1, 9), st.floats(0.5, 0.95), st.booleans())
 def test_power_of_the_detectable_difference_is_the_power_asked_for(topics, assessors, wanted, crossed):
     components = DifferenceComponents(1.0, 0.1 if crossed else 0.0, 0.8, crossed)

@@ -42,7 +42,7 @@ def test_ranks_follow_from_the_significant_differences(over):
     assert found.may_be_best == tuple(str(s) for s in np.argsort(-mean) if found.rank_low[s] == 1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 100))
 def test_a_rank_lies_within_its_interval_and_the_order_of_systems_and_topics_does_not_matter(seed):
     values = scores(seed=seed, systems=4)
@@ -155,6 +155,7 @@ def test_nothing_below_two_systems_and_two_topics():
             rank_intervals(numbered(scores()), **options)
 
 
+@pytest.mark.nightly
 def test_on_dl21_sixteen_of_63_systems_may_be_the_best(dl21):
     measured = (
         qrowd.evaluate(runs_of(dl21), qrowd.read_judgments([str(dl21 / "judges")]), ["nDCG@10"])

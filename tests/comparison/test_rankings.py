@@ -85,6 +85,7 @@ def test_a_data_array_brings_the_names(scores):
     assert frame["assessor"].tolist() == list("abcde")
 
 
+@pytest.mark.nightly
 def test_on_dl21_tau_b_and_pearson_are_scipys_and_ap_correlation_what_samples_tend_to(dl21):
     runs, judgments = (runs_of(dl21), qrowd.read_judgments(dl21 / "judges"))
     scores = qrowd.evaluate(runs, judgments, "P@10")  # P@10 ties many systems

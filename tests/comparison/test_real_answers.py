@@ -157,6 +157,7 @@ def test_components_of_mtrag_with_people_nested_in_turns_are_those_of_loops(scor
         assert found.estimate[i] == pytest.approx(component, abs=1e-9)
 
 
+@pytest.mark.nightly
 def test_agreement_on_each_criterion_of_mtrag_is_that_of_loops(mtrag, grades):
     shown = agree(read_judgments(mtrag), n_resamples=0).tables[0]
     assert shown.title == "alpha by criterion"
@@ -209,6 +210,7 @@ def of_slot(scores, a):
     return Scores.from_array(scores.values[0, a], topics=scores.topics, systems=scores.systems)
 
 
+@pytest.mark.nightly
 def test_each_slot_and_the_majority_rank_the_25_systems_of_realsumm_as_loops_do(presence, frame):
     assert len(presence) == 25 * 1056
     assert sum(map(len, presence.values())) == 81581
@@ -228,6 +230,7 @@ def test_each_slot_and_the_majority_rank_the_25_systems_of_realsumm_as_loops_do(
         assert ranking.rank.tolist() == ranks
 
 
+@pytest.mark.nightly
 def test_all_300_intervals_of_differences_on_realsumm_and_the_ranks_are_those_of_loops(presence, frame):
     scores = qrowd.evaluate(Runs.from_frame(frame), Judgments.from_frame(frame), "Mean")
     by_slot = [means_of(presence, lambda votes, k=k: votes[k]) for k in range(3)]

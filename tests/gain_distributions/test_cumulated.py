@@ -66,7 +66,7 @@ def test_the_discounts_are_those_of_dcg(form):
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, st.sampled_from(("sum", "mixture")))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_mean_and_spread_are_those_of_all_combinations_of_what_assessors_said(world, k, dcg, cumulate):
     found = uncertain_dcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
     for t, s, topic, system in cells(world, found):
@@ -79,7 +79,7 @@ def test_mean_and_spread_are_those_of_all_combinations_of_what_assessors_said(wo
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, st.permutations((0.5, 1.0, 3.0)))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_over_assessors_it_spreads_as_far_as_everybodys_own_dcg(world, k, dcg, weights):
     weights = dict(zip(world.assessors, weights, strict=False))
     made = gain_distributions(world.judgments, weights=weights)
@@ -115,7 +115,7 @@ def test_over_assessors_a_pooled_document_adds_its_own_doubt():
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, st.sampled_from(((0.0, 1.0), (0.3, 0.7))))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_an_interval_reaches_from_everybodys_least_to_everybodys_most(world, k, dcg, ends):
     found = interval_dcg(world.runs, gain_distributions(world.judgments, interval=ends), cutoff=k, dcg=dcg)
     for t, s, topic, system in cells(world, found):
@@ -130,7 +130,7 @@ def test_an_interval_reaches_from_everybodys_least_to_everybodys_most(world, k, 
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_mixture_has_the_sums_mean_over_the_constant_and_a_sum_lies_in_its_interval(world, k, dcg):
     total, mixture = (
         uncertain_dcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
@@ -144,7 +144,7 @@ def test_a_mixture_has_the_sums_mean_over_the_constant_and_a_sum_lies_in_its_int
 
 
 @given(GRADED, CUTOFFS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_evenly_spread_gains_of_independent_documents_spread_no_further_than_their_interval(world, k):
     made = gain_distributions(world.judgments, shape="interval")
     total, within = uncertain_dcg(world.runs, made, cutoff=k), interval_dcg(world.runs, made, cutoff=k)
@@ -155,7 +155,7 @@ def test_evenly_spread_gains_of_independent_documents_spread_no_further_than_the
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_weights_of_one_assessor_alone_give_that_assessors_dcg_without_spread(world, k, dcg):
     measure = f"DCG(dcg='{dcg}')@{k}"
     scores = evaluate(world.runs, world.judgments, measure, conventions=Conventions(min_coverage=0)).to_xarray()
@@ -171,7 +171,7 @@ def test_weights_of_one_assessor_alone_give_that_assessors_dcg_without_spread(wo
 
 
 @given(GRADED, CUTOFFS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_where_everybody_judged_everything_mean_and_spread_over_assessors_are_those_of_everybodys_dcg(world, k):
     rows = [
         (topic, document, who, world.opinions[who, topic].grades.get(document, 0.0))
@@ -188,7 +188,7 @@ def test_where_everybody_judged_everything_mean_and_spread_over_assessors_are_th
 
 
 @given(GRADED, CUTOFFS, st.sampled_from(("sum", "mixture")), st.randoms(use_true_random=False))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_the_order_in_which_it_was_told_changes_nothing(world, k, cumulate, random):
     one = uncertain_dcg(world.runs, world.judgments, cutoff=k, cumulate=cumulate)
     other = world.shuffled(random)

@@ -36,7 +36,7 @@ def of_one(*gains, **options):
 
 
 @given(panels(), WEIGHTS, st.sampled_from(RANGES))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_documents_gain_is_what_its_assessors_say_in_proportion_to_their_weights(panel, weights, ends):
     assume(said(panel))
     weights = {who: weights[who] for who in assessors_of(panel)}
@@ -56,7 +56,7 @@ def test_a_documents_gain_is_what_its_assessors_say_in_proportion_to_their_weigh
 
 
 @given(panels(), st.permutations(ASSESSORS))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_who_said_it_does_not_matter(panel, names):
     assume(said(panel))
     renamed = dict(zip(ASSESSORS, names, strict=True))
@@ -68,7 +68,7 @@ def test_who_said_it_does_not_matter(panel, names):
 
 
 @given(panels(), st.sampled_from((0.25, 1.0, 7.0)), st.sampled_from(RANGES), st.sampled_from(("sample", "interval")))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_equal_weights_are_no_weights(panel, weight, ends, shape):
     assume(said(panel))
     judgments = judgments_of(panel, "0-3")
@@ -79,7 +79,7 @@ def test_equal_weights_are_no_weights(panel, weight, ends, shape):
 
 
 @given(panels(), st.sampled_from(("sample", "interval")))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_unanimous_assessors_leave_no_spread_whatever_their_weights(panel, shape):
     assume(said(panel))
     level = {document: {who: len(document) * 0.3 for who in given} for document, given in panel.items()}
@@ -90,7 +90,7 @@ def test_unanimous_assessors_leave_no_spread_whatever_their_weights(panel, shape
 
 
 @given(panels(), st.sampled_from((0.5, 3.0)), st.sampled_from(("sample", "interval")))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_gains_times_a_number_have_mean_and_spread_times_that_number(panel, factor, shape):
     assume(said(panel))
     judgments = judgments_of(panel, "0-3")
@@ -124,7 +124,7 @@ def test_unit_gains_bring_unlike_scales_together():
 
 
 @given(panels(MAGNITUDES))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_log_gains_are_logarithms_and_may_lie_below_0(panel):
     assume(said(panel))
     made = gain_distributions(judgments_of(panel, "magnitude"), gains="log")

@@ -35,7 +35,7 @@ def pool_of(world, topic):
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES, NORMALISES)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
     found = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise=normalise)
     for t, topic in enumerate(found.topics):
@@ -50,7 +50,7 @@ def test_it_is_what_its_definition_says(world, k, dcg, cumulate, normalise):
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS, CUMULATES)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, cumulate):
     below = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate)
     share = agreement_aware_ndcg(world.runs, world.judgments, cutoff=k, dcg=dcg, cumulate=cumulate, normalise="divide")
@@ -65,7 +65,7 @@ def test_nothing_is_above_the_ideal_where_gains_are_not_below_0(world, k, dcg, c
 
 
 @given(GRADED, CUTOFFS, CUMULATES, st.sampled_from((0.5, 4.0)))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_gains_times_a_number_scale_the_difference_to_the_ideal_and_not_the_share_of_it(world, k, cumulate, factor):
     times = gain_distributions(world.judgments, gains={grade: factor * grade for grade in range(4)})
     for normalise, by in (("subtract", factor), ("divide", 1)):
@@ -76,7 +76,7 @@ def test_gains_times_a_number_scale_the_difference_to_the_ideal_and_not_the_shar
 
 
 @given(GRADED, CUTOFFS, DISCOUNTS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_of_a_single_assessor_the_share_of_the_ideal_is_ndcg_and_nothing_spreads(world, k, dcg):
     who = world.assessors[0]
     alone = world.judgments.select(assessors=[who])
@@ -177,6 +177,7 @@ def test_frames_by_system_topic_and_cell():
 # ---- real panels
 
 
+@pytest.mark.nightly
 def test_of_eighteen_llms_the_mean_is_the_dcg_of_mean_judgments_and_its_share_of_the_ideal_its_ndcg(llms):
     runs, judgments = llms
     made = gain_distributions(judgments, gains="rescaled")

@@ -105,7 +105,7 @@ def least_number(runs, rows, measure, change, scales=SCALE):
     return difference, min((k for k, total in best.items() if total < -1e-12), default=inf)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 100_000), st.sampled_from(MEASURES), st.sampled_from(["grade", "panel"]))
 def test_bounds_contain_the_least_number_that_all_assignments_show(seed, measure, change):
     runs, rows = random_case(seed)
@@ -122,7 +122,7 @@ def test_bounds_contain_the_least_number_that_all_assignments_show(seed, measure
 SUMS = ("nDCG@3", "nDCG(dcg='exp-log2')@2", "P@2", "DCG@3", "R@2", "AP", "RR", "Bpref")
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
 @given(st.integers(0, 100_000), st.sampled_from(SUMS), st.sampled_from(["mixed", "ties", "equal", "unjudged"]))
 def test_bounds_contain_the_least_number_on_mixed_scales_with_ties_equal_grades_and_unjudged_documents(
     seed, measure, how
@@ -149,7 +149,7 @@ def test_bounds_contain_the_least_number_on_mixed_scales_with_ties_equal_grades_
         assert low == high == result.n_changes_fixed[0]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 100_000), st.sampled_from(MEASURES), st.sampled_from(["grade", "panel"]))
 def test_after_each_listed_change_scoring_again_gives_the_difference_that_is_listed(seed, measure, change):
     runs, rows = random_case(seed, n_topics=3)

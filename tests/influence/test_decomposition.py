@@ -53,7 +53,7 @@ def made(rows):
     return Judgments.from_rows(rows, scales={"*": "0-3"})
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 100_000), st.sampled_from(MEASURES), st.sampled_from([0.0, 0.1, 0.5, 0.8]))
 def test_parts_sum_to_the_difference_and_leaving_out_equals_scoring_again(seed, measure, min_coverage):
     runs, rows = random_judgments(seed)
@@ -86,7 +86,7 @@ def test_parts_sum_to_the_difference_and_leaving_out_equals_scoring_again(seed, 
 SCORED = ("AP", "AP(rel=2)@2", "RR", "ERR@3", "Rprec", "Bpref", "nDCG(judged_only=True)@3")
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 100_000), st.sampled_from(SCORED), st.sampled_from([0.0, 0.1, 0.5, 0.8]))
 def test_other_measures_are_sums_over_topics_and_assessors_and_leaving_out_equals_scoring_again(
     seed, measure, min_coverage

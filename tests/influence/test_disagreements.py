@@ -47,7 +47,7 @@ def random_panel(seed):
     return runs, rows
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 100_000), st.sampled_from(MEASURES + SCORED))
 def test_effects_equal_scoring_with_the_lowest_and_the_highest_grade(seed, measure):
     runs, rows = random_panel(seed)

@@ -130,13 +130,13 @@ def test_fragility_of_two_assessors_equals_brute_force(measure, change):
     check(measure, 11, change, n_topics=1, assessors=("ann", "bob"), highest=2, n_judged=3)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(st.sampled_from(sorted(MEASURES)), st.integers(0, 10_000))
 def test_fragility_by_the_judgments_of_others_equals_brute_force(measure, seed):
     check(measure, seed, "panel", n_topics=2, assessors=("ann", "bob"), highest=3, n_judged=2)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=settings.default.max_examples * 6 // 5)
 @given(st.lists(st.lists(st.integers(-1, 6), min_size=3, max_size=3), min_size=1, max_size=5), st.integers(1, 40))
 def test_the_least_number_of_steps_on_curves_of_any_shape_equals_all_choices(increments, difference):
     curves = np.cumsum(np.insert(np.array(increments, float), 0, 0.0, axis=1), axis=1)
@@ -158,7 +158,7 @@ def test_the_least_number_of_steps_on_curves_of_any_shape_equals_all_choices(inc
     assert least_number(steps, float(difference)) == min((n for n, e in totals if e > difference), default=inf)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=settings.default.max_examples * 4 // 5)
 @given(st.integers(0, 10_000), st.sampled_from(["grade", "panel"]), st.integers(1, 3))
 def test_no_changes_leave_the_limits_of_a_normaliser(seed, change, n):
     measure = ("nDCG@2", "nDCG(dcg='exp-log2')@3", "nDCG(gains={1:1,2:1.5,3:6})@2")[seed % 3]
@@ -326,6 +326,7 @@ def test_one_assessor_or_other_scales_are_no_panel():
         qrowd.fragility(runs, fractions)
 
 
+@pytest.mark.nightly
 def test_dl21_differences_of_the_best_24_systems_rest_on_few_judgments(dl21):
     runs = runs_of(dl21)
     nist = qrowd.read_judgments(str(dl21 / "qrels.nist.txt"))

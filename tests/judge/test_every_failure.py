@@ -58,6 +58,7 @@ def test_each_answer_is_judged_rightly_or_counted_as_unread_and_none_is_asked_ag
     assert 0 < answers.cost < 0.5  # usage below 0 and of 10^18 tokens is not believed
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_job_that_is_killed_and_started_again_loses_no_answer_asks_for_none_again_and_writes_its_judgments(tmp_path):
     soaked = kill_and_resume(tmp_path, 1, len(CASES))

@@ -29,7 +29,7 @@ REPLIES = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 @given(reply=REPLIES, content=TEXTS)
 def test_what_is_read_from_a_record_is_what_was_written(tmp_path_factory, reply, content):
     request = dataclasses.replace(REQUEST, messages=(Message("user", content),), schema={"type": "object"})

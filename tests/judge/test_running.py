@@ -107,7 +107,7 @@ def test_each_distinct_request_is_asked_once_in_order_and_never_again(record):
 
 
 @given(st.lists(st.integers(0, 6), min_size=12, max_size=12), st.integers(1, 5))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 def test_the_order_in_which_replies_come_changes_nothing(tmp_path_factory, turns, concurrency):
     def script(content, number):
         return dataclasses.replace(OK, text=content)
@@ -333,7 +333,7 @@ def test_tokens_of_failed_attempts_are_counted(record):
 @given(
     st.lists(st.integers(0, 60), min_size=15, max_size=15), st.integers(0, 600), st.integers(1, 4), st.integers(1, 60)
 )
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 def test_a_budget_is_exceeded_by_no_more_than_the_calls_in_flight(tmp_path_factory, sizes, budget, concurrency, limit):
     def script(content, number):
         return dataclasses.replace(OK, tokens_in=0, tokens_out=sizes[int(content.split()[1])])

@@ -245,7 +245,7 @@ def told(name: str, values: list[Any], result: Any) -> list[Any]:
 @needs_library
 @pytest.mark.parametrize("name", kernels())
 @given(seed=st.integers(0, 10**6))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=settings.default.max_examples * 3 // 5)
 def test_a_kernel_gives_in_c_what_it_gives_in_python(name, seed):
     function = kernels()[name]
     drawn = arguments(name, Draw(seed))

@@ -18,14 +18,14 @@ def array(listed):
     return np.array(listed, np.int32).reshape(-1, 2)
 
 
-@settings(max_examples=80)
+@settings(max_examples=settings.default.max_examples * 8 // 5)
 @given(pairs)
 def test_the_closure_is_what_chains_imply_outside_of_cycles(listed):
     found = closure(6, array(listed))
     assert {(int(i), int(j)) for i, j in np.argwhere(found)} == oracle.closure(set(listed))
 
 
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples * 4 // 5)
 @given(st.lists(pairs, min_size=1, max_size=4))
 def test_every_group_is_closed_by_itself_and_holds_each_pair_once(groups):
     starts = np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int64)

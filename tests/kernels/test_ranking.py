@@ -64,7 +64,7 @@ many_values = arrays(np.float64, (40, 2), elements=st.floats(1e-3, 1e6), fill=st
 
 
 @given(many_values, discounts)
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 def test_gains_that_take_any_value_are_summed_from_the_highest_too(gains, coefficients):
     for weights in (coefficients, np.ones(len(gains))):
         assert ideal(gains, weights) == pytest.approx(best(gains, weights), rel=1e-12)

@@ -13,7 +13,7 @@ from qrowd.model.judgments import Judgments
 
 approx = pytest.approx
 
-fewer = settings(max_examples=20)
+fewer = settings(max_examples=settings.default.max_examples * 2 // 5)
 CHECKS = {"t1": ("H", "N"), "t2": ("H", "N")}
 
 

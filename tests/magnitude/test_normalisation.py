@@ -17,7 +17,7 @@ approx = pytest.approx
 
 SCHEMES = ("geometric_mean", "median", "extremes", "checks")
 CENTRED = ("geometric_mean", "median")  # these set the centre that they measure
-fewer = settings(max_examples=25)
+fewer = settings(max_examples=settings.default.max_examples // 2)
 CHECKS = {"t1": ("H", "N"), "t2": ("H", "N")}
 
 magnitudes = st.one_of(

@@ -120,6 +120,7 @@ def test_err_and_exponential_ndcg_are_what_gdeval_defines_on_every_list(collecti
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script")
 def test_err_and_exponential_ndcg_are_what_gdeval_prints(collection, runs):
     """A few systems, by NIST, the first 100 of each list, as cut-offs end at 20; gdeval prints five decimals."""

@@ -110,6 +110,7 @@ def test_coefficients_are_what_a_unit_of_gain_adds_at_each_rank():
 # --- Real collections -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_2395_of_dl21s_3339_lists_have_ties(dl21):
     scores = evaluate(read_runs(dl21 / "runs"), read_judgments(dl21 / "qrels.nist.txt"), "P@10").to_xarray()
     assert (scores.attrs["lists"], scores.attrs["tied_lists"], scores.attrs["missing_lists"]) == (3339, 2395, 0)

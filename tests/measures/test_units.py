@@ -44,7 +44,7 @@ def mean(rows, weights, assessor, topic, system, criterion=None, rel=None):
 
 
 @given(ROWS, WEIGHTS)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_score_is_the_weighted_mean_over_the_units_that_were_judged(rows, weights):
     frame = answers(rows, weights)
     runs, judgments = Runs.from_frame(frame), Judgments.from_frame(frame)
@@ -61,7 +61,7 @@ def test_a_score_is_the_weighted_mean_over_the_units_that_were_judged(rows, weig
 
 
 @given(ROWS, WEIGHTS, st.randoms())
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_neither_the_order_of_rows_nor_files_by_assessor_change_a_score(rows, weights, random):
     frame = answers(rows, weights)
     shuffled = answers(random.sample(rows, len(rows)), weights)

@@ -388,7 +388,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows=worlds)
 def test_nothing_changes_the_judgments_it_is_asked_of(verb, rows):
     judgments = made(rows, ordered=True)

@@ -33,7 +33,7 @@ def ranking(ranked, runs, system, topic):
 
 @given(several, st.booleans())
 @example({"A": {"t1": {"a": 1.0, "b": 1.0 + 1e-9, "D1": 1.0}}}, True)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_every_list_is_ranked_as_the_oracle_ranks_it(nested, single):
     runs = Runs.from_dict(nested)
     ranked = runs.ranked(score_dtype="float32" if single else "float64")

@@ -40,6 +40,7 @@ def test_a_difference_is_found_with_the_probability_that_plan_says(design):
     assert found_differences("TREC 2020", *design, n_simulations=5000, rng=1).found == pytest.approx(0.8, abs=0.02)
 
 
+@pytest.mark.nightly
 def test_topics_planned_from_a_pilot_of_eight_have_about_the_power_wanted_and_of_three_less():
     eight, three = (planned_topics("TREC 2020", 50, a, n_simulations=6, rng=2) for a in (8, 3))
     assert eight.needed == pytest.approx(75, abs=3)

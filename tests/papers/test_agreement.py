@@ -75,6 +75,7 @@ def rf(rf10):
     return crowd, crowd_agreement(crowd, replicates=0, orders=3, rng=1)
 
 
+@pytest.mark.nightly
 def test_rf10_has_the_labels_topics_and_range_of_alpha_that_the_paper_tells_of(rf):
     _, found = rf
     assert found.n_labels == (15_561, 13_990)  # "around 15,000", section 3.1.1
@@ -86,6 +87,7 @@ def test_rf10_has_the_labels_topics_and_range_of_alpha_that_the_paper_tells_of(r
     assert found.ordinal > 0.99  # "equivalent", section 3.2
 
 
+@pytest.mark.nightly
 def test_table_2_comes_near_the_printed_one_and_other_first_labels_reach_it(rf):
     _, found = rf
     pairs, value = table_2(found.by_gold)
@@ -114,6 +116,7 @@ def n_within(orders):
     return ((low - 0.005 <= printed) & (printed <= high + 0.005)).sum()
 
 
+@pytest.mark.nightly
 def test_no_reading_of_the_missing_gold_grades_but_leaving_them_out_gives_table_2(rf):
     _, found = rf
     away = {}
@@ -124,12 +127,14 @@ def test_no_reading_of_the_missing_gold_grades_but_leaving_them_out_gives_table_
     assert max(away.values()) < 0.08
 
 
+@pytest.mark.nightly
 def test_agreement_is_lowest_on_documents_of_the_highest_gold_level_as_figure_3_has_it(rf):
     _, found = rf
     median = [np.nanmedian(found.by_gold.of(level)[found.by_gold.complete]) for level in "012"]
     assert median[2] < median[0] < median[1]
 
 
+@pytest.mark.nightly
 def test_the_page_gives_a_verdict_on_every_number_of_table_2(rf, study):
     crowd, found = rf
     page = page_of(replace(study, crowd=crowd, in_crowd=found))
@@ -146,6 +151,7 @@ def test_the_page_gives_a_verdict_on_every_number_of_table_2(rf, study):
 # ---- runs that are not the paper's
 
 
+@pytest.mark.nightly
 def test_topics_of_high_agreement_rank_the_systems_of_2019_better_but_their_ease_is_not_significant(dl19):
     found = collection_agreement(read_collection(dl19), repetitions=5, rng=1)
     low, high, _ = found.removal.tau[:, found.removal.n_topics < 43].mean(axis=1)

@@ -35,6 +35,7 @@ def rf(rf10):
 # ---- the numbers of the agreement paper's first collection
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("least", "n_judgments", "n_topics", "lowest", "highest"),
     [(2, 15_561, 89, -0.109, 0.394), (5, 13_990, 87, -0.108, 0.334)],

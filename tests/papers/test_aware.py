@@ -52,7 +52,10 @@ def by_hand(method, size):
     return np.mean(total, axis=0)
 
 
-@pytest.mark.parametrize("method", ["emneu", "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed"])
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param("emneu", marks=pytest.mark.nightly), "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed"],
+)
 def test_a_study_is_every_tuple_evaluated_by_itself(method):
     found = study(methods=[method], sizes=[2, 3])
     for i, size in enumerate((2, 3)):
@@ -216,6 +219,7 @@ def aware_gold_of_another_topic():
     return Judgments.from_rows([("elsewhere", "d", "gold", 1)])
 
 
+@pytest.mark.nightly
 def test_the_quick_page_says_what_was_done_and_which_came_closest(monkeypatch):
     def few(*case, **options):
         return aware_study(*case, **options | {"n_tuples": 4, "n_resamples": 5})
@@ -242,6 +246,7 @@ def test_the_quick_page_says_what_was_done_and_which_came_closest(monkeypatch):
     assert set(page.frame()["panel"]) == {"simulated"}
 
 
+@pytest.mark.nightly
 def test_real_panels_agree_on_what_the_paper_concludes(dl21):
     """Weights by distance from random assessors beat equal ones in RMSE; as printed they do worse."""
     from qrowd import read_judgments

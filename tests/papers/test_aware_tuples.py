@@ -59,7 +59,7 @@ def test_the_vote_is_the_majority_and_the_coin_decides_ties(panel, side):
 
 
 @given(panels())
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 5)
 def test_dawid_skene_from_the_vote_is_that_of_the_room(panel):
     said, members = panel
     voted = vote(said, members, np.zeros((said.shape[0], len(members)), np.uint8))
@@ -70,7 +70,7 @@ def test_dawid_skene_from_the_vote_is_that_of_the_room(panel):
 
 
 @given(panels())
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 5)
 def test_dawid_skene_from_honest_assessors_is_that_of_the_room(panel):
     said, members = panel
     found = dawid_skene(said, members, NOTHING, 0.9, FLOOR, TOL, MOST)

@@ -115,6 +115,7 @@ def test_the_table_of_estimators_has_each_of_them_on_real_and_on_simulated_panel
     assert [row[1] for row in rows] == [*ESTIMATORS, *ESTIMATORS]
 
 
+@pytest.mark.nightly
 def test_the_quick_page_has_every_kind_and_says_what_was_done(monkeypatch):
     monkeypatch.setattr(
         study, "simulated_trials", lambda *kinds, **options: simulated_trials(*kinds, **options | {"n": 2})

@@ -60,7 +60,7 @@ def test_a_crossed_example_of_brennan_comes_out_as_printed():
     assert components.generalizability() == pytest.approx(variance_components(numbered(brennan_3())).generalizability())
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(tables())
 def test_components_solve_the_expectations_that_are_counted_out(values):
     estimates = crossed_components(values, np.ones((1, len(values))))[0]
@@ -78,7 +78,7 @@ def test_other_units_change_estimates_by_the_square_of_the_unit(values, unit, sh
     assert crossed_components(unit * values + shift, weights) == pytest.approx(estimates, abs=1e-8, nan_ok=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_levels_does_not_matter(values, random):
     weights = np.ones((1, len(values)))
@@ -87,7 +87,7 @@ def test_the_order_of_levels_does_not_matter(values, random):
     assert crossed_components(values[np.ix_(*orders)], weights) == pytest.approx(estimates, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(tables(), st.integers(0, 2**32 - 1))
 def test_what_is_drawn_twice_counts_as_two_documents(values, seed):
     rows = np.random.default_rng(seed).integers(len(values), size=4)

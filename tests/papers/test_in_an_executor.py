@@ -26,6 +26,7 @@ def executor(request):
         yield pool
 
 
+@pytest.mark.nightly
 def test_replays_of_a_panel_are_the_same_in_two_processes(executor):
     panel = simulated(1, n_topics=4, n_systems=3)
     alone, together = (replays(panel, seeds=range(2), executor=one) for one in (None, executor))
@@ -34,6 +35,7 @@ def test_replays_of_a_panel_are_the_same_in_two_processes(executor):
     assert together == alone
 
 
+@pytest.mark.nightly
 def test_equal_systems_are_simulated_in_blocks_that_change_no_count(executor, monkeypatch):
     monkeypatch.setattr(next_judgments, "GUESSES", ("real",))
     together = null_table(2, 1, None, executor)
@@ -45,6 +47,7 @@ def test_equal_systems_are_simulated_in_blocks_that_change_no_count(executor, mo
     assert [row[2:4] for row in null_table(5, 1, None).rows] == [["5", "2"]] * 2  # errors: of the paths 3 and 4
 
 
+@pytest.mark.nightly
 def test_coverage_is_the_same_in_two_processes():
     size = {"n_topics": (10, 20), "n_assessors": (2, 4), "n_simulations": 100, "n_replicates": 20, "rng": 1}
     with spawned(2) as executor:
@@ -69,6 +72,7 @@ def test_the_study_of_ranks_is_the_same_in_two_processes(executor, monkeypatch):
     assert together.kinds.equals(alone.kinds)
 
 
+@pytest.mark.nightly
 def test_tuples_of_assessors_are_the_same_in_two_processes_and_are_stored_as_they_come(executor, tmp_path):
     truth = simulate_pool(4, 12, prevalence=0.3, rng=1)
     runs = simulate_runs(truth, 5, depth=10, rng=1)
@@ -98,6 +102,7 @@ def test_the_tuples_of_a_size_are_several_tasks_whose_order_changes_nothing():
         np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
 
 
+@pytest.mark.nightly
 def test_aggregators_and_advice_are_the_same_in_two_processes(executor, monkeypatch):
     size = {"shares": (0.5, 0.9), "crowds": ("guess",), "n_panels": 2, "rng": 1}
     assert skewed_grades(**size, executor=executor).equals(skewed_grades(**size))

@@ -173,7 +173,9 @@ def test_the_figures_are_fifteen_and_say_that_they_are_simulated(found):
     assert all(figure.caption.endswith(SIMULATED) for figure in figures)
 
 
-@pytest.mark.parametrize("number", range(1, 16))
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[pytest.mark.nightly] * (n in (4, 6, 8))) for n in range(1, 16)]
+)
 def test_a_figure_draws_and_has_its_data(found, number):
     figure = figures_of(found)[number - 1]
     with styled():
@@ -296,6 +298,7 @@ def test_a_folder_without_panels_is_refused(tmp_path):
     assert crowd_and_gold(None) is crowd_and_gold(str(tmp_path)) is None
 
 
+@pytest.mark.nightly
 def test_the_judges_of_2021_rank_real_systems_much_as_nist_does(dl21):
     panel = next(real_panels(str(dl21.parent)))
     assert panel.name == "dl21"

@@ -90,6 +90,7 @@ def test_wrong_decisions_are_counted_with_an_exact_interval() -> None:
     assert (band.wrong_low, band.wrong_high) == (pytest.approx(0.00127, abs=1e-5), pytest.approx(0.24873, abs=1e-5))
 
 
+@pytest.mark.nightly
 def test_labels_save_judgments_and_large_differences_are_decided_rightly(panel: ReplayPanel) -> None:
     result = replays(panel, seeds=[1], every=3)
     assert len(result.rows) == 3 * len(pairs_of(panel, every=3)) == 12
@@ -103,6 +104,7 @@ def test_a_panel_with_the_people_of_another_is_replayed_by_the_designs_that_use_
     assert {row.design for row in result.rows} == {NEXT}
 
 
+@pytest.mark.nightly
 def test_of_dl21_a_large_difference_needs_a_fifth_of_the_documents(published: ReplayPanel) -> None:
     assert len(published.systems) == 24
     assert len(published.candidates) >= 10_828

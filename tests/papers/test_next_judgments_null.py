@@ -17,15 +17,21 @@ from qrowd_papers.next_judgments_null import (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_paths", "n_documents"), [(8, 24), pytest.param(100, 30, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("n_paths", "n_documents"),
+    [(3, 16), *(pytest.param(*case, marks=pytest.mark.nightly) for case in [(8, 24), (100, 30)])],
+)
 def test_equal_systems_are_seldom_called_different(n_paths: int, n_documents: int) -> None:
     n_errors = [null_errors(n_paths, n_documents=n_documents, guesses=guesses, heavy=True) for guesses in GUESSES]
     assert max(n_errors) <= binom.ppf(0.99, n_paths, 0.05)
-    assert sum(n_errors) <= binom.ppf(0.99, n_paths * len(GUESSES), 0.05)  # with 8 each: 6 of 48
+    assert sum(n_errors) <= binom.ppf(0.99, n_paths * len(GUESSES), 0.05)  # with 3 each: 3 of 18
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_paths", "n_documents"), [(4, 50), pytest.param(15, 100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("n_paths", "n_documents"),
+    [(2, 40), *(pytest.param(*case, marks=pytest.mark.nightly) for case in [(4, 50), (15, 100)])],
+)
 def test_useless_and_reversed_guesses_cost_no_tenth_of_the_judgments(n_paths: int, n_documents: int) -> None:
     def mean(guesses: Guesses) -> float:
         size = {"n_documents": n_documents, "heavy": False, "difference": 2.0, "seed": 2}

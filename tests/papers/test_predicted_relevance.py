@@ -31,6 +31,7 @@ def test_a_cell_is_the_tau_of_two_assessors_scored_by_hand():
         assert means[name] == pytest.approx(scores.mean("assessor").mean("topic").values)
 
 
+@pytest.mark.nightly
 def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones(dl19):
     """Two people judged every passage, and systems are ranked by the one or the other: as Table 6."""
     frame = pd.read_csv(dl19 / "humans" / "main.tsv", sep="\t", dtype={"topic": str, "document": str})
@@ -40,7 +41,7 @@ def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones
     assert 0.8 < found["binary"] < 0.9
 
 
-@pytest.mark.parametrize("n", [6, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", [3, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_most_simulated_panels_but_not_on_all_predicted_gains_rank_more_alike_than_binary_ones(n):
     """Of 200 draws 162; the page says so, since its own panel is a single draw."""
     differences = []
@@ -49,6 +50,6 @@ def test_on_most_simulated_panels_but_not_on_all_predicted_gains_rank_more_alike
         taus = tau_between_assessors(runs, judgments, "nDCG@10", rel=3)
         differences.append(taus["predicted"] - taus["binary"])
     n_above = sum(difference > 0 for difference in differences)
-    assert n_above >= binom.ppf(0.02, n, 0.81)  # 12 of 20, 3 of 6
-    assert n_above < n or n == 6  # all of 6: with p = .28
+    assert n_above >= binom.ppf(0.02, n, 0.81)  # 12 of 20, 1 of 3
+    assert n_above < n or n == 3  # all of 3: with p = .53
     assert np.mean(differences) == pytest.approx(0.067, abs=3 * 0.073 / n**0.5)

@@ -56,6 +56,7 @@ def cases(dl19, dl21, rf10):
     return load(str(dl19.parent), True, 1)
 
 
+@pytest.mark.nightly
 def test_two_of_eight_people_are_the_halves_of_2019_and_nist_s_grades_are_the_whole(cases):
     case = cases["dl19"]
     assert case.halves.assessors == ("U1", "U2")
@@ -65,6 +66,7 @@ def test_two_of_eight_people_are_the_halves_of_2019_and_nist_s_grades_are_the_wh
     assert [len(runs_of(cases[name]).systems) for name in ("dl19", "dl21")] == [61, 63]
 
 
+@pytest.mark.nightly
 def test_on_real_panels_predicted_gains_are_the_more_robust_as_table_6_says(cases):
     page = page_of(cases)
     numbers = page.frame().set_index(["table", "row", "column"])["value"]

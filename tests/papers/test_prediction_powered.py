@@ -47,6 +47,7 @@ def test_differences_are_from_the_best_system():
     assert (found.coverage > 0.7).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("draw", "quantity"), [("with replacement", "means"), ("split", "differences")])
 def test_on_dl21_intervals_hold_what_nist_says_and_are_narrower_with_a_good_judge(dl21, draw, quantity):
     runs, nist = runs_of(dl21), read_judgments(str(dl21 / "qrels.nist.txt"))

@@ -112,6 +112,7 @@ def test_a_real_topic_holds_the_first_documents_that_were_compared():
         next(real_topics(said, runs, systems=["x", "y"], depth=1))
 
 
+@pytest.mark.nightly
 def test_preferences_rank_the_systems_of_2021_much_as_nist_s_grades_do(dl21):
     runs = runs_of(dl21)
     said = read_preferences([str(dl21 / "preferences")])

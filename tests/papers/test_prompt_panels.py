@@ -96,6 +96,7 @@ def test_the_topics_saved_are_the_variance_that_a_regression_explains():
     assert _saved(f, y, np.ones((1, 12)))[0] == pytest.approx(np.mean(shares))
 
 
+@pytest.mark.nightly
 def test_of_dl21_prompts_a_model_s_view_of_documents_is_two_fifths_of_the_disagreement(published):
     assert (published.n_lines, published.n_out_of_scale, published.n_repeated) == (698_420, 194, 57_602)
     assert published.changed == pytest.approx(0.023, abs=5e-4)
@@ -121,6 +122,7 @@ def test_on_dl21_all_prompts_of_the_best_model_add_little_to_one(published, dl19
     assert best.saved - rows["gpt-4o", 1].saved == pytest.approx(0.045, abs=5e-4)
 
 
+@pytest.mark.nightly
 def test_the_page_has_a_row_for_each_panel_and_refuses_a_folder_without_the_data(tmp_path, monkeypatch):
     def few(panel, **options):
         return agreements(panel, **options | {"n_resamples": 5})

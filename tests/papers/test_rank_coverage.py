@@ -18,12 +18,12 @@ from qrowd_papers.rank_coverage import (
 
 
 @pytest.mark.parametrize(
-    ("n", "low", "high"), [(250, 0.016, 0.084), pytest.param(500, 0.025, 0.07, marks=pytest.mark.nightly)]
+    ("n", "low", "high"), [(120, 0.008, 0.11), pytest.param(500, 0.025, 0.07, marks=pytest.mark.nightly)]
 )
 def test_of_equal_systems_one_is_left_out_in_five_percent_and_the_same_seed_says_so_again(n, low, high):
     found = family_wise_error(("skewed",), (5,), (3, 8), (25,), n_simulations=n, rng=1)
     assert found.n_systems.tolist() == [5, 5]
-    assert ((found.share >= low) & (found.share <= high)).all()  # standard error .014, or .010 of 500
+    assert ((found.share >= low) & (found.share <= high)).all()  # standard error .020, or .010 of 500
     assert found.error.tolist() == pytest.approx(np.sqrt(found.share * (1 - found.share) / n).tolist())
     alone = family_wise_error(("skewed",), (5,), (8,), (25,), n_simulations=n, rng=1)
     assert alone.share.tolist() == found.share[found.n_assessors == 8].tolist()
@@ -64,6 +64,7 @@ def test_a_set_of_the_study_is_that_of_rank_intervals():
     assert ((pairs.mean[:, None] > pairs.mean) & significant).tolist() == found.better.tolist()
 
 
+@pytest.mark.nightly
 def test_true_ranks_are_held():
     one = ranks_held(6, 5, 40, n_simulations=60, n_replicates=200, rng=1)
     assert one.ranks >= 0.93
@@ -71,6 +72,7 @@ def test_true_ranks_are_held():
     assert 1 <= one.set_size < 6
 
 
+@pytest.mark.nightly
 def test_the_study_has_every_part_and_its_tables_every_row(monkeypatch):
     def few(what):
         return lambda *given, **options: what(*given, **options | {"n_simulations": 2, "n_replicates": 40})

@@ -32,7 +32,8 @@ def test_the_simulated_crowd_is_what_its_docstring_says():
     assert sum(r > 0.8 for r in right) >= 3
 
 
-def test_one_seed_one_table():
+def test_one_seed_one_table(monkeypatch):
+    monkeypatch.setattr(study, "N_DOCUMENTS", 40)
     one, two, other = (skewed_grades((0.8,), ("guess",), n_panels=2, rng=rng) for rng in (4, 4, 5))
     assert one.right.tolist() == two.right.tolist()
     assert one.right.tolist() != other.right.tolist()

@@ -102,7 +102,7 @@ def test_intervals_of_levels_that_differ_do_not_overlap():
             assert apart[second, first] == (low[j] > high[i])
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=7, unique=True), st.sampled_from(["highest", "lowest"]))
 def test_groups_are_the_largest_runs_of_levels_that_do_not_differ(means, best):
     names = [f"s{i}" for i in range(len(means))]

@@ -38,6 +38,7 @@ def demo(tmp_path_factory):
     return collection, qrowd.evaluate(runs, judgments, MEASURES)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["client", "executor"])
 def test_dask_gives_the_scores_of_one_process(client, demo, kind):
     collection, whole = demo
@@ -53,6 +54,7 @@ def test_dask_gives_the_scores_of_one_process(client, demo, kind):
     assert rows[-1] == (sum(collection.run_rows) + sum(collection.judgment_rows),) * 2
 
 
+@pytest.mark.nightly
 def test_results_that_workers_of_dask_wrote_are_read_here(client, demo, tmp_path):
     collection, whole = demo
     options = {"measures": MEASURES, "results": tmp_path / "results"}
@@ -63,6 +65,7 @@ def test_results_that_workers_of_dask_wrote_are_read_here(client, demo, tmp_path
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").iterdir()} == written
 
 
+@pytest.mark.nightly
 def test_the_command_takes_the_address_of_a_scheduler(cluster, demo, tmp_path, capsys):
     collection, _ = demo
     words = ["evaluate", "--runs", collection.folder, "--judgments", collection.folder, "-m", "AP"]

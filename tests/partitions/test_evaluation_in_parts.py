@@ -25,7 +25,7 @@ from qrowd.simulation import simulate_demo
 from strategies import ANY, BOUNDED, worlds
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings.default.max_examples * 6 // 25)
 @given(data=st.data(), n_parts=st.integers(1, 5))
 def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, n_parts):
     world = data.draw(worlds(scales=BOUNDED, n_topics=5, n_systems=3, repeats=True))
@@ -41,7 +41,7 @@ def test_any_partition_in_any_order_gives_the_scores_of_the_whole(data, n_parts)
     assert equal(there, whole)
 
 
-@settings(max_examples=12)
+@settings(max_examples=settings.default.max_examples * 6 // 25)
 @given(world=worlds(scales=ANY, n_topics=4, repeats=True), inferred=st.booleans(), in_pieces=st.booleans())
 def test_an_assessor_has_the_scale_of_the_whole_in_each_part(world, inferred, in_pieces):
     judgments = world.judgments
@@ -71,7 +71,7 @@ def collection(demo, tmp_path):
     return write_partitioned(tmp_path / "collection", *demo, n_parts=6)
 
 
-@pytest.mark.parametrize("kind", ["threads", "pool", "processes"])
+@pytest.mark.parametrize("kind", ["threads", "processes", pytest.param("pool", marks=pytest.mark.nightly)])
 def test_workers_give_the_scores_of_one_process(demo, collection, kind):
     whole = qrowd.evaluate(*demo, ["nDCG@10", "AP"])
     pools = {

@@ -38,6 +38,7 @@ def test_topics_matter_more_than_the_number_of_documents_suggests(main):
     assert (by_topic > 2.5 * binomial).all()
 
 
+@pytest.mark.nightly
 def test_good_results_have_more_to_them_than_their_grade_says(main, dl19):
     """As Figure 1: p(R|i) falls as worse results are taken in."""
     curve = sensitivity_to_rank(main, runs_of(dl19), rel=2)

@@ -80,7 +80,7 @@ def test_the_binomial_error_is_the_printed_formula():
 # ---- the equations in loops
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(), st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_symmetric_form_is_the_row_normalised_coincidence_matrix(labels, smoothing):
     assume(doubled(labels))
@@ -100,7 +100,7 @@ def test_of_two_assessors_it_is_equation_5(pairs):
         assert (model.n_relevant[i], model.n[i]) == (pytest.approx(found), pytest.approx(n))
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(), st.sampled_from([None, "a", ("b", "a"), ["c", "b", "a"]]), st.sampled_from([0.0, 2.0]))
 def test_the_one_sided_form_counts_from_whoever_is_first(labels, first, smoothing):
     names = [first] if isinstance(first, str) else first
@@ -126,7 +126,7 @@ def test_the_order_column_says_who_was_first():
 # ---- laws
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(), st.permutations("abcd"), st.sampled_from([0.0, 1.5]))
 def test_nobodys_name_matters(labels, names, smoothing):
     assume(doubled(labels))
@@ -136,7 +136,7 @@ def test_nobodys_name_matters(labels, names, smoothing):
     assert np.array_equal(one.probability, two.probability, equal_nan=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(), st.sampled_from([0.0, 4.0]), st.sampled_from(["symmetric", "one-sided"]), st.sampled_from([1, 2]))
 def test_it_is_a_probability_and_the_counts_are_judgments(labels, smoothing, method, rel):
     assume(doubled(labels))
@@ -156,7 +156,7 @@ def test_assessors_who_always_agree_leave_0_and_1(documents, rel):
     assert set(drawn.tolist()) <= {0.0, 1.0}
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(), st.floats(0.1, 50))
 def test_smoothing_draws_towards_the_overall_share(labels, smoothing):
     assume(doubled(labels))
@@ -168,7 +168,7 @@ def test_smoothing_draws_towards_the_overall_share(labels, smoothing):
     assert fitted(labels, smoothing=1e12).probability == pytest.approx(overall)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels())
 def test_every_judgment_copied_by_a_twin_adds_its_own_agreement(labels):
     """o' of a document is o with weight (m-1)/(2m-1) per ordered pair, 4 times, plus each judgment with its twin."""
@@ -184,7 +184,7 @@ def test_every_judgment_copied_by_a_twin_adds_its_own_agreement(labels):
     assert by_grade(model) == {g: pytest.approx(found[g] / given_[g], abs=1e-12) for g in grades}
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels())
 def test_every_document_judged_alike_again_changes_nothing(labels):
     assume(doubled(labels))

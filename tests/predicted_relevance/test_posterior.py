@@ -22,7 +22,7 @@ def listed(labels):
     return {pair: list(said.items()) for pair, said in labels.items()}
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     labels=panels(),
     smoothing=st.sampled_from([0.5, 4.0]),
@@ -40,7 +40,7 @@ def test_it_is_what_the_formula_says(labels, smoothing, own, theta):
     assert found.n.tolist() == [len(labels[pair]) for pair in by_document(found)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(labels=panels())
 def test_after_a_single_judgment_it_is_the_predicted_relevance(labels):
     grades_of_doubles = {g for said in labels.values() if len(said) > 1 for g in said.values()}

@@ -246,6 +246,7 @@ def test_where_the_grade_alone_decides_the_expected_numbers_are_rarely_called_wr
     assert 0 < wrong <= most  # more have a probability of .01 at 5 %; here fewer, since p(R|i) is fitted
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("collection", "probability"), [("dl19", [0.057, 0.232, 0.604, 0.711]), ("dl21", [0.051, 0.289, 0.583, 0.789])]
 )

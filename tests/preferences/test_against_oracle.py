@@ -58,7 +58,7 @@ def test_the_oracle_speaks_of_every_parameter_of_every_measure(definition):
         assert any(measure(text)[parameter.name] != parameter.default for text in texts), parameter.name
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(preference_worlds(), st.booleans(), st.booleans())
 def test_every_measure_is_the_oracles_on_any_small_world(world, condensed, float32):
     scores = evaluate(

@@ -65,7 +65,7 @@ def as_counts(table):
 # ---- against the oracle
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(), st.booleans())
 def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel, strong):
     wanted = oracle.table(states_of(panel, strong))
@@ -77,7 +77,7 @@ def test_the_table_counts_every_two_assessors_of_a_pair_in_both_directions(panel
     assert found.probability[known].sum(axis=1) == pytest.approx(1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels())
 def test_two_by_two_says_how_often_any_two_order_a_pair_alike(panel):
     states = states_of(panel)
@@ -198,6 +198,7 @@ def test_preferences_inferred_from_grades_agree_with_these_grades():
 # ---- real preferences
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n_topics", "n_pairs", "agreement"), [(12, 310, 0.5355), pytest.param(57, 1308, 0.5917, marks=pytest.mark.nightly)]
 )

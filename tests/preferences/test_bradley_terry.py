@@ -68,7 +68,7 @@ def as_rows(preferences, *, ties):
 # ---- against peers and the oracle
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows, ridges)
 def test_log_worths_are_choixs(said, ridge):
     preferences = preferences_of(said)
@@ -128,7 +128,7 @@ def test_standard_errors_are_those_of_the_second_derivatives():
 # ---- laws
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows, ridges)
 def test_log_worths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(said, ridge):
     found = bradley_terry(preferences_of(said), ridge=ridge)
@@ -138,7 +138,7 @@ def test_log_worths_of_a_topic_add_up_to_nothing_and_turn_with_the_preferences(s
     assert here == pytest.approx({key: -value for key, value in there.items()}, abs=1e-6)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows, rows)
 def test_topics_do_not_meet_and_names_do_not_matter(one, two):
     both = concatenate_preferences([preferences_of(one, "q"), preferences_of(two, "u")])
@@ -151,7 +151,7 @@ def test_topics_do_not_meet_and_names_do_not_matter(one, two):
     assert {key: found[key] for key in shuffled} == pytest.approx(shuffled, abs=1e-6)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows)
 def test_a_strong_preference_that_weighs_twice_is_two_preferences(said):
     twice = [row for row in said for _ in range(row[2])]
@@ -159,7 +159,7 @@ def test_a_strong_preference_that_weighs_twice_is_two_preferences(said):
     assert weighed == pytest.approx(log_worths(bradley_terry(preferences_of(twice))), abs=1e-6)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rows)
 def test_one_assessor_alone_has_weight_1(said):
     alone = preferences_of([(two, "ann", n) for two, _, n in said])
@@ -169,7 +169,7 @@ def test_one_assessor_alone_has_weight_1(said):
 
 
 @given(rows)
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 def test_the_mean_square_of_assessor_weights_is_one_and_most_are_presumed_honest(said):
     found = bradley_terry(preferences_of(said), assessor_weights=True)
     assert (found.assessor_weight**2).mean() == pytest.approx(1)

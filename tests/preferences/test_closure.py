@@ -61,7 +61,7 @@ def test_a_chain_is_tested_if_its_ends_were_compared_last(pairs):
     assert transitivity(preferences_of(pairs)).tested is None
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.permutations(list(combinations(DOCUMENTS, 2))), st.integers(0, 2**32 - 1))
 def test_a_schedule_that_leaves_out_what_chains_imply_keeps_every_chain_and_tests_none(pairs, seed):
     coin, asked = np.random.default_rng(seed), []
@@ -101,7 +101,7 @@ def test_cycles_are_the_documents_that_paths_lead_round_and_the_evidence_is_shor
         assert cycle.n_pairs == len({frozenset(p) for p in stand if set(p) <= set(cycle.documents)})
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(said, marks)
 def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad):
     sources, found = closed(preferences_of(pairs, bad))
@@ -126,7 +126,7 @@ def test_the_closure_is_what_a_walk_over_every_path_finds(pairs, bad):
 # ---- laws
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(said)
 def test_closing_twice_adds_nothing(pairs):
     first, found = closed(preferences_of(pairs))
@@ -134,7 +134,7 @@ def test_closing_twice_adds_nothing(pairs):
     assert second.keys() == first.keys()
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(said, marks)
 def test_an_inference_never_contradicts_what_was_judged(pairs, bad):
     sources, _ = closed(preferences_of(pairs, bad))
@@ -143,7 +143,7 @@ def test_an_inference_never_contradicts_what_was_judged(pairs, bad):
             assert (two, one) not in sources
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(said, st.permutations(DOCUMENTS))
 def test_without_cycles_the_closure_is_a_partial_order(pairs, order):
     place = {document: i for i, document in enumerate(order)}
@@ -156,7 +156,7 @@ def test_without_cycles_the_closure_is_a_partial_order(pairs, order):
         assert all((one, three) in sources for two_, three in sources if two_ == two)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(said, st.data())
 def test_judging_what_was_implied_changes_nothing(pairs, data):
     first, found = closed(preferences_of(pairs))
@@ -168,7 +168,7 @@ def test_judging_what_was_implied_changes_nothing(pairs, data):
     assert again.saved == found.saved - 1
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(said, marks, st.permutations(DOCUMENTS))
 def test_names_do_not_matter(pairs, bad, names):
     new = dict(zip(DOCUMENTS, names, strict=True))
@@ -179,7 +179,7 @@ def test_names_do_not_matter(pairs, bad, names):
     assert sorted(len(c.shortest) for c in found.cycles) == sorted(len(c.shortest) for c in refound.cycles)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(said, said)
 def test_assessors_and_topics_do_not_meet(ann, bob):
     rows = [("q", *p, "ann") for p in ann] + [("q", *p, "bob") for p in bob] + [("u", *p, "ann") for p in bob]
@@ -271,6 +271,7 @@ def test_a_cycle_says_what_it_is():
 # ---- real preferences
 
 
+@pytest.mark.nightly
 def test_gpt4o_is_far_more_transitive_than_the_crowd_and_chains_imply_most_pairs(dl21):
     crowd, gpt = (read_preferences(dl21 / "preferences" / f"{name}.txt.gz") for name in ("crowd", "gpt4o"))
     found, rates = closure(gpt), [transitivity(one) for one in (crowd, gpt)]

@@ -34,7 +34,7 @@ def implied(judgments):
     }
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples)
 @given(panels)
 def test_of_two_documents_the_higher_grade_is_preferred(judgments):
     preferences = from_grades(judgments)
@@ -44,7 +44,7 @@ def test_of_two_documents_the_higher_grade_is_preferred(judgments):
     assert set(preferences.bad) == {(t, d, a) for (t, d, a), value in grades_of(judgments).items() if value == 0}
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(preference_worlds())
 def test_grades_are_how_many_documents_each_beats(world):
     expected = {
@@ -56,7 +56,7 @@ def test_grades_are_how_many_documents_each_beats(world):
     assert grades_of(to_grades(world.preferences)) == pytest.approx(expected)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples)
 @given(panels)
 def test_grades_made_of_preferences_made_of_grades_are_in_the_same_order(judgments):
     before, after = grades_of(judgments), grades_of(to_grades(from_grades(judgments)))

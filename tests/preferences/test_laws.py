@@ -31,7 +31,7 @@ def test_ppref_of_a_list_and_of_its_reverse_sum_to_one(world, documents):
     np.testing.assert_allclose((there + back).values[..., 0][some], 1, rtol=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.permutations(DOCUMENTS), st.data())
 def test_a_ranking_that_follows_every_preference_scores_one(documents, data):
     pairs = st.lists(st.integers(0, len(documents) - 1), min_size=2, max_size=2, unique=True).map(sorted)
@@ -43,7 +43,7 @@ def test_a_ranking_that_follows_every_preference_scores_one(documents, data):
     np.testing.assert_allclose(scores.values, 1, rtol=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(preference_worlds())
 def test_shares_lie_between_zero_and_one_whatever_was_said(world):
     scores = evaluate(world.runs, world.preferences, NAMES, conventions=Conventions(min_coverage=0)).values
@@ -52,7 +52,7 @@ def test_shares_lie_between_zero_and_one_whatever_was_said(world):
     assert all(measure(name).bounds == (0, 1) for name in NAMES)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.lists(st.integers(0, 3), min_size=8, max_size=8), st.permutations(DOCUMENTS))
 def test_the_ideal_ranking_is_fully_compatible_and_no_other_is_more_so(grades, documents):
     assume(max(grades) > 0)
@@ -66,7 +66,7 @@ def test_the_ideal_ranking_is_fully_compatible_and_no_other_is_more_so(grades, d
     assert 0 < other <= 1 + 1e-12
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(preference_worlds())
 def test_nobodys_name_matters(world):
     """Topics, assessors and systems may be called anything; documents decide ties of equal scores only."""
@@ -85,7 +85,7 @@ def test_nobodys_name_matters(world):
     np.testing.assert_array_equal(one, two)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(preference_worlds(), st.randoms(use_true_random=False))
 def test_the_order_in_which_preferences_were_given_does_not_matter(world, chance):
     rows = chance.sample(world.rows, len(world.rows))
@@ -101,7 +101,7 @@ def test_the_order_in_which_preferences_were_given_does_not_matter(world, chance
     np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(preference_worlds(), preference_worlds())
 def test_what_one_assessor_says_does_not_change_another_assessors_scores(world, other):
     alone = [row for row in world.rows if row[3] == "ann"]
@@ -119,7 +119,7 @@ def test_what_one_assessor_says_does_not_change_another_assessors_scores(world, 
     np.testing.assert_allclose(one, two, rtol=1e-12)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.data())
 def test_on_grades_every_measure_is_that_of_the_preferences_they_imply(data):
     """A document of grade 0 is Bad; compatibility alone goes by the grades themselves."""

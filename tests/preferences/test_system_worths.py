@@ -86,7 +86,7 @@ def test_davidsons_puddings_have_the_worths_that_are_printed_of_them():
     assert worths.nu == pytest.approx(0.7468147, abs=1e-5)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(battles)
 def test_log_worths_are_the_maximum_of_the_likelihood_as_it_is_written(rows):
     worths = fitted(rows)
@@ -134,7 +134,7 @@ def test_standard_errors_are_those_of_a_jackknife_that_leaves_topics_out():
     assert ranks.standard_error[0] == pytest.approx(error, rel=0.05)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(battles)
 def test_swapping_a_and_b_with_the_winner_changes_nothing_but_the_order_effect(rows):
     swap = dict(zip(WINNERS, ("model_b", "model_a", *WINNERS[2:]), strict=True))
@@ -149,7 +149,7 @@ def test_swapping_a_and_b_with_the_winner_changes_nothing_but_the_order_effect(r
     assert first == pytest.approx(1 - second, nan_ok=True)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(battles)
 def test_a_tie_as_a_half_is_half_a_battle_won_each_way(rows):
     doubled = [
@@ -164,7 +164,7 @@ def test_a_tie_as_a_half_is_half_a_battle_won_each_way(rows):
     assert worths.ties.sum() == 2 * sum(winner not in WINNERS[:2] for _, _, winner, _ in rows)
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(battles)
 def test_every_battle_again_changes_no_log_worth(rows):
     worths = fitted(rows)

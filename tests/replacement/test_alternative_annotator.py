@@ -35,7 +35,7 @@ def crowd(n, seed, people="abc", wrong=0.2, model=None, grades=4):
     return {f"d{i:03}": {who: float(values[i]) for who, values in said.items()} for i in range(n)}
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings.default.max_examples)
 @given(panels(GRADES, assessors=(*ASSESSORS, "llm"), n_documents=14), CLOSENESS, st.sampled_from([0.0, 0.1, 0.2, 0.25]))
 def test_everything_is_what_the_definition_says(panel, closeness, eps):
     model = {document: said["llm"] for document, said in panel.items() if "llm" in said}
@@ -63,7 +63,7 @@ def by_topic(panel, n_topics, **options):
     return alternative_annotator_test(Judgments.from_rows(rows, scales={"*": "0-3"}), "llm", min_documents=2, **options)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES, assessors=("ann", "bob", "cyd", "llm"), n_documents=24), CLOSENESS, st.integers(5, 7))
 def test_with_topics_as_clusters_everything_is_what_the_definition_says(panel, closeness, n_topics):
     topic = {document: i % n_topics for i, document in enumerate(panel)}
@@ -150,7 +150,7 @@ def test_grades_default_to_rmse_and_yes_or_no_to_accuracy_of_which_all_say_the_s
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(GRADES)] * 3), min_size=30, max_size=40))
-@settings(max_examples=30)
+@settings(max_examples=settings.default.max_examples * 3 // 5)
 def test_a_copy_of_one_of_three_people_replaces_all_three(rows):
     """Among others of whom it is one a copy is never further away, so that nothing but eps speaks against it."""
     panel = {f"d{i}": {"a": a, "b": b, "c": c, "llm": b} for i, (a, b, c) in enumerate(rows)}
@@ -174,7 +174,7 @@ def test_a_random_judge_replaces_nobody_and_a_person_like_the_others_everyone(se
     assert told({d: {who: v for who, v in said.items() if who != "d"} for d, said in fourth.items()}).winning_rate == 1
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES, assessors=(*ASSESSORS, "llm"), complete=True, n_documents=9), st.randoms())
 def test_names_and_order_do_not_matter(panel, random):
     if len(panel) < 2:
@@ -324,6 +324,7 @@ def test_bad_input_is_one_line_with_the_next_step(what):
         assert part in str(caught.value)
 
 
+@pytest.mark.nightly
 def test_dl19s_people_and_the_judges_who_may_stand_in_for_them(dl19):
     """Recomputed, and by the slow definition for one of them: of a5 and a6 nobody comes close."""
     people = read_judgments([dl19 / "humans" / "main.tsv"])

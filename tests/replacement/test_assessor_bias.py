@@ -39,7 +39,7 @@ def drawn(random, n_people, n_topics, taste, shift=0.0, error=0.1):
     return named(values, names, tuple("nnnnbbbbbb"[i] + str(i) for i in range(10)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples * 6 // 5)
 @given(VALUES, st.sampled_from([0.8, 0.95]), st.booleans())
 def test_everything_is_what_the_definition_says(values, confidence, adjusted):
     expected = np.random.default_rng(5).random(values.shape) / 4 if adjusted else None
@@ -75,7 +75,7 @@ def test_where_all_judged_all_topics_it_is_the_prediction_interval_of_one_more_p
     assert found.df == approx([n - 1])
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(WHOLE, arrays(float, (5, 5, 1), elements=st.floats(-1, 1)))
 def test_what_is_added_to_all_systems_is_no_favour(values, shift):
     found, other = (assessor_bias(named(x), NEURAL, "llm") for x in (values, values + shift))
@@ -83,7 +83,7 @@ def test_what_is_added_to_all_systems_is_no_favour(values, shift):
     assert other.assessor_bias == approx(found.assessor_bias, abs=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(WHOLE)
 def test_what_a_group_gains_the_others_lose(values):
     found = assessor_bias(named(values), {"neural": "n*", "base": ["b1", "b*"]}, "llm")

@@ -34,7 +34,7 @@ def judged(rows, scales=SCALES):
     return Judgments.from_rows(cells, scales=scales)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(paired())
 def test_every_number_is_what_obvious_loops_say(rows):
     result = calibration(judged(rows), "gpt")
@@ -67,7 +67,7 @@ def test_intervals_leave_out_one_topic_at_a_time(rows):
     assert result.difference_high == pytest.approx(min(result.difference + half, 3), abs=1e-9)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(paired())
 def test_a_model_equal_to_the_assessor_means_what_it_says(rows):
     same = [(topic, other, other) for topic, _, other in rows]
@@ -79,7 +79,7 @@ def test_a_model_equal_to_the_assessor_means_what_it_says(rows):
     assert (result.rmse_after, result.calibration_error_after) == (0, 0)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(paired(), st.sampled_from([{0: 0, 1: 2, 2: 5, 3: 9}, {0: 1, 1: 10, 2: 11, 3: 40}, {0: 0, 1: 0.1, 2: 0.2, 3: 1}]))
 def test_other_numbers_for_a_models_grades_change_no_calibrated_grade(rows, numbers):
     plain = judged(rows)
@@ -88,7 +88,7 @@ def test_other_numbers_for_a_models_grades_change_no_calibrated_grade(rows, numb
     assert calibrated_judgments(other, "gpt").value.tolist() == calibrated_judgments(plain, "gpt").value.tolist()
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(paired(), st.randoms())
 def test_the_order_of_judgments_does_not_matter(rows, random):
     shuffled = random.sample(rows, len(rows))

@@ -41,7 +41,7 @@ def samples(draw, least=3):
 # ---- arrays
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(samples())
 def test_estimate_and_error_are_what_the_formulas_say(arrays):
     y, f, g = arrays
@@ -100,7 +100,7 @@ def test_neither_the_order_of_topics_nor_a_constant_bias_of_the_model_matters(ar
     assert turned.standard_error == pytest.approx(found.standard_error, abs=1e-7)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(samples(), st.sampled_from([0.5, 3.0, 100.0]), st.sampled_from([-1.0, 0.0, 2.0]))
 def test_another_unit_is_another_unit_of_the_answer(arrays, unit, zero):
     y, f, g = (unit * np.array(scores) + zero for scores in arrays)

@@ -59,6 +59,7 @@ def test_a_wider_interval_fails_what_asks_for_proof_and_passes_what_asks_for_a_l
     assert less.holds(narrow) or not less.holds(wide)
 
 
+@pytest.mark.nightly
 def test_the_simulation_of_its_errors_decides_as_compare_does():
     path = Path(__file__).resolve().parents[2] / "docs" / "gate_errors.py"
     spec = importlib.util.spec_from_file_location("gate_errors", path)

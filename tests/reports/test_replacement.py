@@ -93,6 +93,7 @@ def test_the_interval_of_kappa_is_that_of_leaving_out_one_topic_at_a_time():
         assert first.kappa_interval(other) == pytest.approx((value, value - half, value + half))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n_draws", "least"), [(40, 0.85), pytest.param(120, 0.88, marks=pytest.mark.nightly)])
 def test_the_interval_of_a_difference_of_kappas_covers_the_difference(n_draws, least):
     """Both models err more often in some topics than in others; 95 % nominal."""

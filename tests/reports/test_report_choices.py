@@ -100,7 +100,7 @@ def test_scores_by_each_method_are_those_of_evaluate_methods(demo):
     assert np.isnan(expected[1:]).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_the_mean_over_any_assessors_and_topics_is_that_of_evaluate_on_their_judgments(demo, page, data):
     header, arrays = page
@@ -222,11 +222,10 @@ def test_topics_without_a_list_and_systems_without_a_topic_are_on_the_page():
     assert header["ranking"][t][0] == []
 
 
-@pytest.mark.parametrize(
-    ("step", "size", "n_texts"), [(18, 600_000, 1500), pytest.param(1, 4_000_000, 7000, marks=pytest.mark.nightly)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("step", "size", "n_texts"), [(18, 600_000, 1500), (1, 4_000_000, 7000)])
 def test_dl21_the_page_of_18_assessors_with_texts_has_less_than_4_megabytes(step, size, n_texts):
-    """Of every 18th run; in `make nightly` of all of them."""
+    """Of every 18th run and of all of them."""
     dl21 = folder_of("dl21")
     files = sorted((dl21 / "runs").glob("*.gz"))[::step]
     runs = qrowd.read_runs(files)

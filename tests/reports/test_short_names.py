@@ -36,7 +36,7 @@ def test_nothing_is_left_to_drop(names):
 
 
 @given(SEVERAL, st.text(st.sampled_from("ab25"), min_size=1), st.text(st.sampled_from("ab25"), min_size=1))
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_what_is_added_to_all_names_is_dropped_again(names, before, after):
     names = [name for name in names if re.fullmatch(r"[^_.-](.*[^_.-])?", name, re.DOTALL)]
     if len(names) > 1:

@@ -23,7 +23,7 @@ def batch() -> NextJudgments:
     return next_judgments(RUNS, None, question="a > b", scale="0-3", n_documents=3)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 3), max_size=4), st.text(max_size=8))
 def test_a_design_is_read_back_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, seed: int, sizes: list[int], name: str

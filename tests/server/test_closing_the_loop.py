@@ -87,7 +87,7 @@ def same_scores(found: xarray.DataArray, expected: xarray.DataArray) -> None:
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-@pytest.mark.parametrize("n_assessors", [5, pytest.param(30, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n_assessors", [3, pytest.param(30, marks=pytest.mark.nightly)])
 def test_simulated_assessors_grade_through_http_and_the_scores_are_those_of_the_simulation(
     tmp_path: Path, n_assessors: int
 ) -> None:
@@ -116,6 +116,7 @@ def test_simulated_assessors_grade_through_http_and_the_scores_are_those_of_the_
         same_scores(qrowd.evaluate(runs, read, ["nDCG@5", "AP", "P@3"]).to_xarray(), expected)
 
 
+@pytest.mark.nightly
 def test_simulated_preferences_through_http_give_the_scores_of_what_was_preferred(tmp_path: Path) -> None:
     truth = simulate_pool(2, 5, rng=6)
     runs = simulate_runs(truth, 4, depth=5, rng=7)

@@ -26,6 +26,7 @@ def test_killed_servers_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     assert found.log.broken
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("clients", "answers"), [(8, 50), pytest.param(16, 300, marks=pytest.mark.nightly)])
 def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothing(
     postgres: PostgresServer, tmp_path: Path, clients: int, answers: int

@@ -32,7 +32,7 @@ def of_values(values, assessor=None):
 values = st.lists(st.one_of(st.sampled_from([1.0, 2.0, 5.0, 10.0]), st.floats(1e-3, 1e3)), min_size=2, max_size=12)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(values)
 def test_the_summary_is_what_its_words_say(numbers):
     found = distribution(of_values(numbers))
@@ -47,7 +47,7 @@ def test_the_summary_is_what_its_words_say(numbers):
     assert found.share_up_to(5.0)[0] == approx(np.mean(array <= 5.0))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(values)
 def test_the_distance_is_the_largest_on_either_side_of_a_step(numbers):
     found = distribution(of_values(numbers))
@@ -118,7 +118,7 @@ def test_a_crowd_likes_round_numbers_as_much_as_it_was_made_to(truth, share):
     assert found.one_two_five <= share + (1 - share) * by_chance + 0.01
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.sampled_from([1, 2, 5]), st.integers(-20, 20))
 def test_a_power_of_ten_does_not_make_a_number_less_round(digit, power):
     assert round_numbers(of_values([float(f"{digit}e{power}")])).one_two_five == 1
@@ -127,7 +127,7 @@ def test_a_power_of_ten_does_not_make_a_number_less_round(digit, power):
 # ---- significant figures
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(1, 999_999_999), st.integers(-320, 290))
 def test_figures_of_a_written_number_are_its_digits(digits, power):
     number = float(f"{digits}e{power}")
@@ -145,14 +145,14 @@ written = st.builds(
 ).map(lambda text: format(Decimal(text), "f"))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(written, min_size=1, max_size=8))
 def test_figures_of_ratios_are_those_of_exact_fractions(texts):
     found = ratio_digits(of_values(map(float, texts)), by="assessor")
     assert found.digits.tolist() == [oracle.ratio_digits(texts)]
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.tuples(st.sampled_from("uvw"), written), min_size=1, max_size=12))
 def test_ratios_never_cross_units(rows):
     columns = {"topic": ["q"] * len(rows), "assessor": ["ann"] * len(rows), "document": list(range(len(rows)))}

@@ -11,7 +11,7 @@ from qrowd.simulation import simulate_magnitudes, simulate_pool
 from qrowd_papers.magnitude.geometric_sd import geometric_sd
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(panels(MAGNITUDES))
 def test_the_geometric_sd_is_what_its_definition_says(panel):
     assume(pairable(panel))

@@ -63,7 +63,7 @@ def test_what_was_pooled_but_not_judged_is_no_judgment():
     assert complete_lists(RUNS, Judgments.from_rows(more), cutoff=2)["s"].sum() == 2
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(worlds(n_systems=3, n_documents=4), st.integers(1, 3))
 def test_complete_lists_are_those_of_the_oracle(world, depth):
     lists = ranked(world.runs)
@@ -76,7 +76,7 @@ def test_complete_lists_are_those_of_the_oracle(world, depth):
         ]
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(worlds(n_systems=3, n_documents=4), st.integers(1, 2), st.integers(1, 2))
 def test_every_list_of_a_merge_is_the_head_of_a_complete_one(world, depth, least):
     lists = ranked(world.runs)

@@ -22,7 +22,7 @@ from qrowd.simulation import (
 from qrowd_papers.magnitude.order_agreement import order_agreement
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(MAGNITUDES, assessors=("ann", "bob")), st.lists(st.sampled_from(GRADES), min_size=8, max_size=8),
        st.booleans())  # fmt: skip
 def test_order_agreement_of_every_assessor_is_what_its_definition_says(panel, grades, strict):
@@ -44,7 +44,7 @@ def test_order_agreement_of_every_assessor_is_what_its_definition_says(panel, gr
         assert row["agreement"] == pytest.approx(agree / n if n else np.nan, nan_ok=True)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(panels(GRADES, assessors=("ann", "bob", "ref")))
 def test_pairs_of_levels_and_topics_add_up_to_the_whole(panel):
     judgments = judgments_of(panel)

@@ -15,7 +15,7 @@ from qrowd_papers.magnitude.unit_counts import unit_widths
 
 approx = pytest.approx
 
-fewer = settings(max_examples=40)
+fewer = settings(max_examples=settings.default.max_examples * 4 // 5)
 
 
 @st.composite

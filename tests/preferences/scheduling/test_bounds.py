@@ -62,7 +62,7 @@ def assert_safe(bounds, gaps):
 
 
 @pytest.mark.parametrize("later_bad", LATER)
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.data(), rankings_of(4), st.sampled_from(["none", "lower", "upper"]))
 def test_no_end_of_a_session_leaves_the_bounds_and_no_sign_that_is_sure_changes(later_bad, data, rankings, weight):
     said, bad, seen = data.draw(sessions(4, 8).filter(lambda session: session[0] or session[1]))
@@ -142,7 +142,7 @@ def test_bounds_by_hand():
     assert (bounds.low[0, 1], bounds.high[0, 1]) == pytest.approx((worst, best))
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(rankings_of(6), st.permutations(range(6)), st.integers(0, 10**6), st.sampled_from(["none", "lower", "upper"]))
 def test_without_marks_bounds_close_in_on_the_difference_and_end_there(rankings, order, seed, weight):
     systems, answers, way = Systems.of(rankings, 6, weight=weight), Answers.of_order(order), AtRandom(seed)
@@ -169,7 +169,7 @@ def test_stopping_is_allowed_exactly_when_the_bounds_say_so(rankings, order, see
     assert bounds.settled == all(not np.isnan(bounds.sign[e, f]) for e in range(systems.n) for f in range(systems.n))
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 10**6), st.sampled_from(["any", "unseen", "none"]))
 def test_whether_to_stop_does_not_depend_on_what_was_asked_before(seed, later_bad):
     rng = np.random.default_rng(seed)
@@ -229,7 +229,7 @@ def test_completions_are_drawn_with_the_chances_they_are_said_to_have(said):
         assert abs(truth[row] / samples - chance) <= 5 * np.sqrt(chance * (1 - chance) / samples)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(st.data(), rankings_of(4), st.sampled_from(LATER), st.integers(0, 100))
 def test_every_drawn_completion_is_a_possible_end(data, rankings, later_bad, seed):
     said, bad, seen = data.draw(sessions(4, 5))

@@ -37,7 +37,7 @@ def systems_for(answers, rng):
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.one_of(topics(), contradictory()), st.integers(0, 99), st.booleans())
 def test_no_order_ever_asks_what_is_known(name, answers, seed, transitive):
     order = make_order(name, answers.n_documents, systems_for(answers, seed), k=2, rng=seed)
@@ -56,7 +56,7 @@ def test_no_order_ever_asks_what_is_known(name, answers, seed, transitive):
 
 
 @pytest.mark.parametrize("name", [name for name in ORDERS if name != "top"])
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(topics(), st.integers(0, 99))
 def test_every_order_but_the_tournament_ends_with_the_complete_order(name, answers, seed):
     found = replay(name, answers, systems_for(answers, seed), rng=seed)
@@ -64,7 +64,7 @@ def test_every_order_but_the_tournament_ends_with_the_complete_order(name, answe
     assert found.error == found.regret == 0
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(topics(least=2, most=24), st.integers(0, 99))
 def test_sorts_ask_no_more_than_n_log_n(answers, seed):
     answers = answers.without_bad()
@@ -88,7 +88,7 @@ def test_every_pair_is_shown_in_turn_where_chains_do_not_count():
     assert found.preferred.tolist() == [2, 2, 3, 1, 3, 3]
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(topics())
 def test_all_pairs_but_those_implied_are_asked(answers):
     answers = answers.without_bad()
@@ -117,7 +117,7 @@ def test_without_chains_the_kept_document_also_meets_those_it_passed_over():
     assert found.shown.tolist() == [[0, 1], [1, 2], [2, 3], [2, 0], [0, 3], [3, 1]]
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(topics(least=3), st.integers(0, 99), st.sampled_from(["change", "settled", "printed"]))
 def test_by_utility_is_the_pair_of_the_greatest_utility(answers, seed, utility):
     systems = systems_for(answers, seed)
@@ -193,7 +193,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.one_of(topics(least=2), contradictory()), st.integers(0, 99), st.data())
 def test_no_order_asks_what_another_is_being_asked_and_all_is_asked_in_the_end(name, answers, seed, data):
     n = answers.n_documents
@@ -221,7 +221,7 @@ def test_no_order_asks_what_another_is_being_asked_and_all_is_asked_in_the_end(n
 
 
 @pytest.mark.parametrize("name", ORDERS)
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(topics(least=2), st.integers(0, 99), st.data())
 def test_no_order_stops_at_a_pair_without_an_order(name, answers, seed, data):
     order = make_order(name, answers.n_documents, systems_for(answers, seed), k=2, rng=seed)

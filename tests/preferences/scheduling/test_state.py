@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 # ---------------------------------------------------------------------- several assessors, and pairs without an order
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(PAIRS, max_size=12), st.sets(st.sampled_from(range(N))), st.lists(PAIRS, max_size=4))
 def test_all_at_once_is_the_same_as_one_after_the_other(said, bad, even):
     one = told(said, sorted(bad))

@@ -36,7 +36,7 @@ def state_of(said, bad):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(situations(), st.lists(st.floats(-2, 2), min_size=N, max_size=N))
 def test_utility_is_what_its_formula_says(kind, situation, strengths):
     said, bad, rankings, weight = situation
@@ -71,7 +71,7 @@ def test_a_pair_that_both_systems_order_alike_tells_nothing_about_ppref():
     assert value[1, 2] > 0
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(situations(), st.sampled_from(KINDS), st.permutations(range(N)))
 def test_utility_does_not_depend_on_how_documents_are_numbered(situation, kind, number):
     said, bad, rankings, weight = situation
@@ -108,7 +108,7 @@ def test_an_unknown_utility_is_refused():
 # ---- probabilities by regression
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.lists(st.lists(st.integers(0, N - 1), min_size=2, max_size=2, unique=True), min_size=1, max_size=9))
 def test_regression_gives_the_probabilities_of_the_bradley_terry_model(judged):
     state = State.new(N)

@@ -263,6 +263,7 @@ with open_store(sys.argv[1], beside_server=True) as store:
 """
 
 
+@pytest.mark.nightly
 def test_a_process_that_is_killed_while_it_changes_a_campaign_leaves_it_as_it_was(tmp_path):
     write_template(tmp_path / "pilot")
     with open_store(tmp_path / "judgments.db") as store:

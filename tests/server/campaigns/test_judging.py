@@ -39,6 +39,8 @@ PLANS = {
     "together": {"protocol": "preference", "redundancy": 3, "sharing": "shared", "documents": 6, "stop": False},
     "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
 }
+SHARED = ("together", "in pairs")
+EVERY = [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in SHARED)) for kind in PLANS]
 JOURNEY = {"consent": True, "practice": True, "practice_each_unit": True, "practice_restart": True}
 
 
@@ -52,7 +54,7 @@ def people(service, n, campaign="pilot"):
 # ---- the log is the truth
 
 
-@pytest.mark.parametrize("kind", PLANS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_the_tables_are_what_the_log_adds_up_to(store, kind):
     created(store, small_plan(**PLANS[kind], journey=JOURNEY))
     service = seeded(store, clock=Clock(step=7.0))

@@ -141,7 +141,7 @@ def files_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-@pytest.mark.parametrize("provider", ["panel", "link"])
+@pytest.mark.parametrize("provider", ["panel", pytest.param("link", marks=pytest.mark.nightly)])
 def test_after_a_deletion_nothing_of_the_person_is_in_the_tables_the_exports_or_copies(
     store: Store, opened: Callable[..., Store], tmp_path: Path, provider: str
 ) -> None:

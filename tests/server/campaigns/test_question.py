@@ -36,7 +36,7 @@ from server.soak.checks import violations
 @pytest.fixture(autouse=True)
 def few_simulations(monkeypatch):
     """How many judgments are to come is simulated for each look; no test of this file asks how well."""
-    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 10)
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 3)
 
 
 FAR_APART = make_world(topics=12, documents=8, noises=(0.2, 5.0))  # decided after few answers
@@ -128,7 +128,12 @@ def test_people_decide_a_question_and_qrowd_next_states_the_same_from_the_export
     ("question", "settings", "options"),
     [
         ("best", "tolerance = 0.3\n", {"tolerance": 0.3}),
-        ("ranking", 'target = "new topics"\nconfidence = 0.9\n', {"target": "new topics", "confidence": 0.9}),
+        pytest.param(
+            "ranking",
+            'target = "new topics"\nconfidence = 0.9\n',
+            {"target": "new topics", "confidence": 0.9},
+            marks=pytest.mark.nightly,
+        ),
         ("sys0 > sys2", 'measure = "AP"\n', {"measure": "AP"}),
         ("sys2 among best 2", 'tolerance = 0.01\nmeasure = "P@5"\n', {"tolerance": 0.01, "measure": "P@5"}),
     ],
@@ -196,7 +201,7 @@ def test_a_decision_that_loses_its_judgments_is_taken_back_and_judging_goes_on(s
     assert store.read(violations) == []
 
 
-@pytest.mark.parametrize("status", ["paused", "stopped"])
+@pytest.mark.parametrize("status", ["stopped", pytest.param("paused", marks=pytest.mark.nightly)])
 def test_a_statement_follows_the_judgments_that_count_also_where_nobody_judges(store, tmp_path, status):
     live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
     live.until_decided()

@@ -105,6 +105,7 @@ def test_a_mistake_is_one_line_and_nobody_arrives(qrowd, pilot, arguments, messa
     assert "model" not in qrowd("campaign", "status", "pilot").out
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("ctrl_c")
 def test_killed_or_interrupted_the_same_command_goes_on_and_pays_for_nothing_twice(qrowd, pilot):
     command = [sys.executable, "-m", "qrowd", "campaign", "ask", "pilot", "--model"]

@@ -74,7 +74,7 @@ def judged(exit_status, tmp_path_factory):
 @pytest.mark.parametrize(
     "command",
     [
-        ["compare", "-m", "nDCG@4", "--n-resamples", 200],
+        pytest.param(["compare", "-m", "nDCG@4", "--n-resamples", 200], marks=pytest.mark.nightly),
         ["evaluate", "-m", "nDCG@4"],
         ["disagreements", "-m", "nDCG@4"],
         ["report", "-m", "nDCG@4", "--n-resamples", 50, "--random-assessors", 2],

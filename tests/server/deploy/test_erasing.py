@@ -31,6 +31,7 @@ def _statements(mark: str) -> list[str]:
     return [line.partition("  --")[0].rstrip(" ;") for line in block.splitlines() if line]
 
 
+@pytest.mark.nightly
 @pytest.mark.database
 @pytest.mark.slow
 def test_after_a_deletion_nothing_is_left_in_tables_statistics_the_log_the_archive_or_new_copies() -> None:

@@ -36,6 +36,7 @@ def _judge(client: httpx.Client, root: str, path: str, form: dict[str, str]) -> 
     raise TimeoutError(f"{TRIES} tries: {answer.status_code} {answer.text[:300]}")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROXIES)
 def test_a_server_behind_a_proxy_loses_nothing_when_it_is_killed(

@@ -63,6 +63,7 @@ def _counts(database: str) -> tuple[int, int]:
         return tuple(store.read(lambda c: [c.scalar(query) for query in queries]))  # type: ignore[return-value]
 
 
+@pytest.mark.nightly
 @pytest.mark.database
 @pytest.mark.slow
 def test_a_database_is_recovered_as_it_was_at_a_moment_before_an_accident() -> None:

@@ -48,7 +48,7 @@ def numbers(pairs):
 
 
 @pytest.mark.parametrize("redundancy", [1, 2, 3])
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(logs())
 def test_whatever_the_log_the_board_is_what_reading_it_from_the_start_says(redundancy, log):
     at_once = Board.of(DOCUMENTS, log, pair_redundancy=redundancy)

@@ -137,7 +137,7 @@ def test_cannot_tell_is_neither_right_nor_wrong():
     assert (is_right(GRADED[1], 1.0), is_right(GRADED[1], 2.0)) == (True, False)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_gold_pairs_change_nothing_of_the_other_pairs_and_the_bound_on_what_comes_holds(seed, bad, feedback):
     judging, rng, bounds = paired(seed=seed, bad=bad, feedback=feedback), Random(seed), []
@@ -270,7 +270,7 @@ def answers_of(*pairs: tuple[bool, float]) -> list[GoldAnswer]:
 QUESTIONS = [(0.25, ("0",)), (0.25, ("3",)), (0.5, ("1", "2")), (0.5, ("left",)), (0.5, ("right",)), (0.5, ("0",))]
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(st.floats(0.5, 0.95), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(QUESTIONS)), min_size=1, max_size=9))
 def test_the_evidence_expects_at_most_1_of_whoever_is_not_below_the_threshold(accuracy, questions):
     own = [accuracy + more * (1 - accuracy) for more, _ in questions]  # another accuracy for each question

@@ -316,7 +316,7 @@ def test_a_reset_forgets_units_and_keeps_an_exclusion():
 # ---- laws
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(data=st.data())
 def test_whatever_is_tried_the_log_tells_all(data):
     options = {

@@ -112,7 +112,7 @@ def test_no_offer_is_removed_held_or_known_and_every_topic_ends(order, sharing, 
 
 
 @pytest.mark.parametrize("sharing", ["own", "shared"])
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(
     st.integers(0, 10**6), st.sampled_from(NAMES), st.booleans(), st.booleans(),
 )  # fmt: skip
@@ -133,7 +133,7 @@ def test_an_early_end_has_the_sign_of_complete_judgments(sharing, seed, order, i
             assert np.array_equal(np.sign(np.round(np.subtract.outer(done, done), 9)), true)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(0, 10**6), st.sampled_from(NAMES), st.integers(2, 3))
 def test_with_redundancy_each_pair_has_as_many_judges_and_none_twice(seed, order, redundancy):
     room, _ = judged_by_many(seed, order, "shared", redundancy=redundancy, lost=0.0)
@@ -147,7 +147,7 @@ def test_with_redundancy_each_pair_has_as_many_judges_and_none_twice(seed, order
     assert np.array_equal(again.state.open, board.state.open)
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(0, 10**6), st.sampled_from(NAMES), st.sampled_from(["own", "shared"]))
 def test_folding_the_log_gives_the_same_state_and_json_gives_it_back(seed, order, sharing):
     room, _ = judged_by_many(seed, order, sharing)
@@ -162,7 +162,7 @@ def test_folding_the_log_gives_the_same_state_and_json_gives_it_back(seed, order
         assert again == state
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(0, 10**6), st.sampled_from(NAMES), st.booleans())
 def test_at_most_so_many_pairs_come_as_the_page_says(seed, order, bad):
     room, _ = judged_by_many(seed, order, "own", slips=0.0, lost=0.0, bad=bad)
@@ -171,7 +171,7 @@ def test_at_most_so_many_pairs_come_as_the_page_says(seed, order, bad):
         assert all(event.data["at_most"] >= len(said) - number for number, event in enumerate(said))
 
 
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(0, 10**6), st.sampled_from(NAMES))
 def test_an_assessor_alone_needs_no_board(seed, order):
     room, _ = judged_by_many(seed, order, "own", slips=0.0, lost=0.0)

@@ -183,7 +183,7 @@ def test_every_protocol_is_here():
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(data=st.data())
 def test_folding_the_log_again_gives_the_same_state_and_rows(name, data):
     judging = data.draw(stories(name))
@@ -199,7 +199,7 @@ def test_folding_the_log_again_gives_the_same_state_and_rows(name, data):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(data=st.data())
 def test_a_unit_that_ended_refuses_everything_and_says_how_it_ended(name, data):
     judging = data.draw(stories(name))
@@ -212,7 +212,7 @@ def test_a_unit_that_ended_refuses_everything_and_says_how_it_ended(name, data):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-@settings(max_examples=10)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
 def test_a_kind_of_event_that_nobody_knows_changes_nothing(name, data):
     judging = data.draw(stories(name))
@@ -223,7 +223,7 @@ def test_a_kind_of_event_that_nobody_knows_changes_nothing(name, data):
 
 
 @pytest.mark.parametrize("name", ["magnitude", "grades"])
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples * 3 // 10)
 @given(data=st.data())
 def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
     judging = data.draw(stories(name))
@@ -236,7 +236,7 @@ def test_there_is_one_row_per_document_and_all_of_them_at_the_end(name, data):
 
 
 @pytest.mark.parametrize("name", ["magnitude", "grades"])
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(data=st.data())
 def test_times_visits_and_changes_are_those_counted_from_the_pages_that_were_left(name, data):
     options = data.draw(st.sampled_from(EVERY_SETTING[name]))

@@ -103,7 +103,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 @given(data=st.data())
 def test_a_table_of_settings_is_the_same_after_json(name, data):
     settings = settings_of(name, data.draw(TABLES[name]))

@@ -53,6 +53,7 @@ def is_whole(store: Store, keys: set[str]) -> None:
         assert store.read(lambda c: c.exec_driver_sql("pragma integrity_check").scalar()) == "ok"
 
 
+@pytest.mark.parametrize("address", ["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)], indirect=True)
 def test_killed_writers_lose_nothing_and_double_nothing(address: str) -> None:
     with open_store(address) as store:
         store.write(lambda connection: soak.prepare(connection, THREADS))
@@ -64,6 +65,7 @@ def test_killed_writers_lose_nothing_and_double_nothing(address: str) -> None:
         is_whole(store, keys)
 
 
+@pytest.mark.nightly
 def test_killed_backends_are_not_noticed_by_who_writes(postgres: PostgresServer) -> None:
     url = postgres.database()
     with open_store(url) as store:
@@ -81,6 +83,7 @@ def test_killed_backends_are_not_noticed_by_who_writes(postgres: PostgresServer)
         is_whole(store, keys)
 
 
+@pytest.mark.nightly
 def test_a_server_that_is_killed_and_started_again_has_all_that_was_acknowledged(postgres: PostgresServer) -> None:
     url = postgres.database()
     with open_store(url) as store:

@@ -76,6 +76,7 @@ def test_images_are_shown_while_grades_are_given(app: Application, tab: Page) ->
         refusal.value.close()
 
 
+@pytest.mark.nightly
 def test_a_pdf_text_as_typed_and_html_are_judged_beside_guidelines(app: Application, tab: Page, tmp_path: Path) -> None:
     leaflet = read_pdf(pdf("A loaf of bread stays flat.", "Salt slows yeast."))
     typed, styled = "loaf:\n    bread   flat\n", "<script>x()</script><p>A <b>loaf</b>.</p>"

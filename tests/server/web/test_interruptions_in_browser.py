@@ -105,6 +105,7 @@ def test_a_double_click_saves_once(app: Application, tab: Page) -> None:
     assert judged(campaign) == ["40"]
 
 
+@pytest.mark.nightly
 def test_an_answer_outlives_the_server_and_is_saved_once(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)
@@ -154,7 +155,6 @@ def test_what_was_not_sent_is_sent_as_soon_as_there_is_a_connection(app: Applica
     assert judged(campaign) == ["40"]
 
 
-@pytest.mark.nightly
 def test_an_answer_that_could_not_be_saved_stays_and_is_sent_again_with_its_key(app: Application, tab: Page) -> None:
     campaign = magnitudes(app)
     enter(tab, campaign)

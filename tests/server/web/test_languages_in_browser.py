@@ -152,6 +152,7 @@ def test_a_unit_of_magnitudes_is_judged_in_german_and_in_japanese(
     unit_is_whole(campaign)
 
 
+@pytest.mark.nightly
 def test_what_the_script_says_is_in_the_language_of_the_page(app: Application, browser: Browser) -> None:
     context = browser.new_context(locale="de-AT", viewport={"width": 1280, "height": 800})
     tab = context.new_page()

@@ -18,6 +18,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
         yield one
 
 
+@pytest.mark.nightly
 def test_an_assessor_deletes_what_is_kept_and_an_owner_finds_a_pseudonym(
     browser: Browser, made: Estate, look: Look
 ) -> None:

@@ -320,7 +320,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     do=st.sampled_from([*ACTIONS, None]),
     name=ODD,
 )
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples * 2 // 5, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_value_breaks_anything(kept: World, path: str, form: dict[str, str], do: str | None, name: str) -> None:
     from urllib.parse import quote, urlencode
 

@@ -47,7 +47,9 @@ async def to_documents(assessor: Assessor) -> Json:
     return page
 
 
-@pytest.mark.parametrize("campaign", SMALL)
+@pytest.mark.parametrize(
+    "campaign", ["pairs", *(pytest.param(one, marks=pytest.mark.nightly) for one in SMALL if one != "pairs")]
+)
 def test_a_whole_campaign_is_judged_by_program_and_the_library_reads_every_answer(
     served: World, campaign: str, tmp_path: Path
 ) -> None:
@@ -208,6 +210,7 @@ def test_ten_assessors_at_once_share_the_units_and_no_answer_is_lost(served: Wor
     assert all(n <= 3 for _, n in served.store.read(lambda connection: connection.execute(slots).all()))
 
 
+@pytest.mark.nightly
 def test_event_loops_of_several_threads_may_ask_the_same_application(served: World) -> None:
     async def work(number: int) -> list[str]:
         async with served.client() as client:

@@ -30,7 +30,9 @@ def odd_action(page: Json, rng: Random) -> Json:
     return body
 
 
-@pytest.mark.parametrize("campaign", SMALL)
+@pytest.mark.parametrize(
+    "campaign", ["pairs", *(pytest.param(one, marks=pytest.mark.nightly) for one in SMALL if one != "pairs")]
+)
 def test_odd_actions_at_every_step_are_taken_or_refused_in_one_line(served: World, campaign: str) -> None:
     rng = Random(11)
 

@@ -24,6 +24,7 @@ def log_in(made: Estate, tab: Page) -> None:
     tab.get_by_role("button", name="Log in").click()
 
 
+@pytest.mark.nightly
 def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Estate, look: Look) -> None:
     context = browser.new_context()
     context.set_default_timeout(8000)

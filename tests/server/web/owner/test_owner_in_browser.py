@@ -48,6 +48,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(browser: Browser
     assert not messages, "the page's own policy allows all that it does, and no label became markup"
 
 
+@pytest.mark.nightly
 def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(8000)

@@ -272,9 +272,10 @@ def _plan_of_topics(scores: Scores, pair: PairPlan, power: float) -> TopicsPlan:
         f"difference of {number(size, 3)} with probability {power:g}. What other assessors would change is not known; "
         "let a second one judge some of these topics, and plan again."
     )
+    warning = coverage_warning(scores)
     notes = tuple(scoring_notes(scores))
     conventions = scores.attributes["conventions"]
-    return TopicsPlan(text + coverage_warning(scores), measure, one.n_topics, size, notes, conventions)
+    return TopicsPlan(text + warning, measure, one.n_topics, size, notes, conventions)
 
 
 def _pair_plan(
