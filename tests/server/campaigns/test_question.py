@@ -29,6 +29,7 @@ from qrowd_server.protocols.views import DocumentView, NoneLeftView
 from qrowd_server.store import event_log as events
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import assignment, judgment, slot, unit
+from qrowd_server.web.serving import repeat
 from questions import answer, make_world, write_world
 from server.soak.checks import violations
 
@@ -284,12 +285,11 @@ def test_of_two_servers_that_look_at_once_one_draws(store, tmp_path):
     assert len(live.log("drawn")) == 2
 
 
-def test_the_background_task_draws_and_decides_while_people_judge(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(questions, "EVERY", 0.01)
+def test_the_background_task_draws_and_decides_while_people_judge(store, tmp_path):
     live = Live(store, tmp_path / "f", world=FAR_APART, people=3)
 
     async def work():
-        task = asyncio.create_task(questions.look_for_ever(store, live.clock))
+        task = asyncio.create_task(repeat(0.01, lambda: questions.look_again(store, live.clock())))
         while store.read(lambda connection: find(connection, "live").status) == "running":
             with suppress(Refusal):  # the decision came between a page and its form
                 await answer(live.service, live.world, live.rng.choice(live.people), live.rng)

@@ -144,13 +144,14 @@ def test_an_invitation_is_good_until_it_is_revoked_and_another_one_leaves_it(two
     assert (good(first), good(other)) == tuple(invitations.Invitation(1, "c", n) for n in ("ann", "bob"))
     second = two.write(lambda c: invitations.invite(c, 1, "ann", AT))
     assert good(first) == good(second) == invitations.Invitation(1, "c", "ann")
-    assert [(one.name, one.n_valid) for one in two.read(lambda c: invitations.invitations(c, 1))] == [
-        ("ann", 2),
-        ("bob", 1),
+    assert [(one.name, one.revoked) for one in two.read(lambda c: invitations.invitations(c, 1))] == [
+        ("ann", False),
+        ("bob", False),
     ]
     assert [two.write(lambda c: invitations.revoke_invitation(c, 1, "ann")) for _ in range(2)] == [True, False]
     assert (good(first), good(second)) == (None, None)
     assert good(other) is not None
+    assert [one.revoked for one in two.read(lambda c: invitations.invitations(c, 1))] == [True, False]
 
 
 ODD = ["' or 1=1 --", 'a"; drop table account; --', "%", "_", "\\", "é", "\u202e", "x" * 5000]

@@ -88,11 +88,10 @@ def test_addresses_of_failed_logins_go_after_fifteen_minutes_and_names_after_the
     client_of(store)
     store.write(lambda connection: begin_attempt(connection, "olga", "192.0.2.7", NOW))
     count = select(func.count()).select_from(login_attempt)
-    assert keep_once(store, NOW + 899, None, names=True) == {}
+    assert keep_once(store, NOW + 899, None) == {}
     assert store.read(lambda connection: connection.scalar(count)) == 1
-    assert keep_once(store, NOW + 901, None, names=True) == {}
+    assert keep_once(store, NOW + 901, None) == {}
     assert store.read(lambda connection: connection.scalar(count)) == 0
     asyncio.run(CampaignAdmin(store, clock=lambda: NOW + 1000).set_status("pilot", "stopped"))
-    assert keep_once(store, NOW + 1000 + 30 * 86400, None, names=False) == {}
-    assert keep_once(store, NOW + 1000 + 30 * 86400, None, names=True) == {"pilot": 1}
+    assert keep_once(store, NOW + 1000 + 30 * 86400, None) == {"pilot": 1}
     assert store.read(lambda connection: state.find_named(connection, 1, "Zoltan")) is None

@@ -51,7 +51,7 @@ def test_each_gets_a_session_and_a_link_of_their_own(made: Estate) -> None:
     assert other.post(back[1], {"csrf": other.get(back[1]).field("csrf")}).status == 303
     assert other.get("/c/small").status == 200
     [row] = [one for one in made.store.read(lambda c: invitations(c, 1)) if one.name == "Zoe-Miller"]
-    assert (row.name, row.n_valid, row.assessor_id is not None) == ("Zoe-Miller", 1, True)
+    assert (row.name, row.revoked, row.assessor_id is not None) == ("Zoe-Miller", False, True)
 
 
 def test_a_name_that_is_taken_or_looks_like_one_is_refused_with_a_friendly_line(made: Estate) -> None:

@@ -12,8 +12,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, exists, func, insert, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd_server.store.base import upsert
@@ -35,25 +36,12 @@ class Invitation:
     name: str
 
 
-@dataclass(frozen=True)
-class InvitedAssessor:
-    """A person with links. created : the newest. n_valid : links that are good; revoked : none is.
-
-    assessor_id : None before a link was used.
-    """
-
-    name: str
-    created: float
-    n_valid: int
-    assessor_id: int | None
-
-    @property
-    def revoked(self) -> bool:
-        """Whether no link is good any more."""
-        return not self.n_valid
+# A person with links: name, created (the newest link), revoked (none is good any more), assessor_id (None before the
+# first visit).
+InvitedAssessor: TypeAlias = Row[Any]
 
 
-def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssessor]:
+def invitations(connection: Connection, campaign_id: int) -> Sequence[InvitedAssessor]:
     """Everybody who was invited, the first first."""
     same = and_(
         assessor.c.campaign_id == invited.c.campaign_id,
@@ -61,20 +49,18 @@ def invitations(connection: Connection, campaign_id: int) -> list[InvitedAssesso
         assessor.c.external_id == invited.c.name,
     )
     links = and_(invitation.c.campaign_id == invited.c.campaign_id, invitation.c.name == invited.c.name)
-    good = and_(links, ~invitation.c.revoked)
     query = (
         select(
             invited.c.name,
-            select(func.max(invitation.c.created)).where(links).scalar_subquery(),
-            select(func.count()).select_from(invitation).where(good).scalar_subquery(),
-            assessor.c.id,
+            select(func.max(invitation.c.created)).where(links).scalar_subquery().label("created"),
+            (~exists().where(links, ~invitation.c.revoked)).label("revoked"),
+            assessor.c.id.label("assessor_id"),
         )
         .select_from(invited.outerjoin(assessor, same))
         .where(invited.c.campaign_id == campaign_id)
         .order_by(invited.c.created, invited.c.name)
     )
-    rows = connection.execute(query)
-    return [InvitedAssessor(*row) for row in rows]
+    return connection.execute(query).all()
 
 
 def invite(connection: Connection, campaign_id: int, name: str, at: float, *, sign_up_id: int | None = None) -> str:
@@ -110,7 +96,7 @@ def invite_all(
     again : also for names that have a good link, which stays good. remedy : what to do about such names otherwise.
     """
     names = [normal_name(name) for name in names]
-    earlier = {one.name for one in invitations(connection, campaign_id) if one.n_valid}
+    earlier = {one.name for one in invitations(connection, campaign_id) if not one.revoked}
     if not again and (repeated := next((name for name in names if name in earlier), None)):
         raise ArgumentError(f"{repeated} is invited already; {remedy}")
     return [(name, invite(connection, campaign_id, name, at)) for name in names]

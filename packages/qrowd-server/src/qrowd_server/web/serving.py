@@ -20,8 +20,8 @@ from starlette.applications import Starlette
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.judging import JudgingService
-from qrowd_server.campaigns.running.privacy import DAY, apply_retention
-from qrowd_server.campaigns.running.question_batches import look_for_ever
+from qrowd_server.campaigns.running.privacy import apply_retention
+from qrowd_server.campaigns.running.question_batches import EVERY, look_again
 from qrowd_server.store.accounts import WITHIN, forget_attempts
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.sessions import purge, secret
@@ -35,30 +35,28 @@ from qrowd_server.web.security import ServerSettings
 log = logging.getLogger("qrowd_server.keeping")
 
 
-def keep_once(store: Store, at: float, retention_days: float | None, *, names: bool) -> dict[str, int]:
-    """Remove what is due: {campaign: people whose names were removed}. names : also look for campaigns that are due."""
+def keep_once(store: Store, at: float, retention_days: float | None) -> dict[str, int]:
+    """Remove what is due: {campaign: people whose names were removed}."""
 
     def work(connection: Connection) -> None:
         purge(connection, at)
         forget_attempts(connection, at)
 
     store.write(work)
-    return apply_retention(store, at, default=retention_days) if names else {}
+    done = apply_retention(store, at, default=retention_days)
+    for campaign, n in done.items():
+        log.info("names were removed at the end of the retention time: campaign %s, %d people", campaign, n)
+    return done
 
 
-async def keep(store: Store, clock: Callable[[], float], retention_days: float | None) -> None:
-    """Do so at the start and every 15 minutes; names once a day. A store that fails is asked again the next time."""
-    looked = None
+async def repeat(seconds: float, work: Callable[[], object]) -> None:
+    """Do a work in a thread, so that no answer waits for it, and again after so many seconds."""
     while True:
-        at = clock()
-        names = looked is None or at - looked >= DAY
         try:
-            for campaign, n in (await asyncio.to_thread(keep_once, store, at, retention_days, names=names)).items():
-                log.info("names were removed at the end of the retention time: campaign %s, %d people", campaign, n)
-            looked = at if names else looked
+            await asyncio.to_thread(work)
         except StoreError as error:
-            log.warning("what is due could not be removed: %s", error)
-        await asyncio.sleep(WITHIN)
+            log.warning("the store failed in what the server does by itself: %s", error)
+        await asyncio.sleep(seconds)
 
 
 SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
@@ -109,21 +107,20 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     """The whole application over a store, which is closed when the server stops."""
     settings = serving.settings(bytes.fromhex(serving.secret) if serving.secret else store.write(secret))
     service = JudgingService(store)
-    service.retention_days = serving.retention_days
+    service.retention_days = days = serving.retention_days
     app = make_app(service, store, settings=settings, routes=[*owner.ROUTES, *api.ROUTES], large=owner.LARGE)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        await store.write_async(lambda connection: purge(connection, app.state.server.clock()))
-        questions = asyncio.create_task(look_for_ever(store, app.state.server.clock))
-        compiling = asyncio.create_task(asyncio.to_thread(compile_templates))
-        keeping = asyncio.create_task(keep(store, app.state.server.clock, serving.retention_days))
+        clock = app.state.server.clock
+        works = (EVERY, lambda: look_again(store, clock())), (WITHIN, lambda: keep_once(store, clock(), days))
+        tasks = [asyncio.create_task(repeat(seconds, work)) for seconds, work in works]
+        tasks.append(asyncio.create_task(asyncio.to_thread(compile_templates)))
         try:
             yield
         finally:
-            compiling.cancel()
-            keeping.cancel()
-            questions.cancel()
+            for task in tasks:
+                task.cancel()
             store.close()
 
     app.router.lifespan_context = lifespan

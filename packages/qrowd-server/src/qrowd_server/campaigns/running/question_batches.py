@@ -7,9 +7,8 @@ decision are events: the log holds the design, as `qrowd next` reads it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -269,16 +268,6 @@ def look_again(store: Store, at: float) -> None:
 def _look_and_write(store: Store, row: CampaignRow, at: float) -> None:
     seen = look(store, row)
     store.write(lambda connection: write_look(connection, seen, at))
-
-
-async def look_for_ever(store: Store, clock: Callable[[], float]) -> None:
-    """Look again every few seconds, in a thread, so that no answer waits for it."""
-    while True:
-        try:
-            await asyncio.to_thread(look_again, store, clock())
-        except StoreError as error:
-            logger.warning("questions: %s", error)
-        await asyncio.sleep(EVERY)
 
 
 def _table_of(result: NextJudgments) -> dict[str, Any]:
