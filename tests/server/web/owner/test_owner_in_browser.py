@@ -70,6 +70,7 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     link = tab.get_by_label("Name and link").input_value().split()[-1]
     tab.get_by_role("link", name="Progress", exact=True).click()
     expect(tab.locator("[data-figure=answers]")).to_have_text("0")
+    expect(tab.get_by_text("Send their links to those who are invited")).to_be_visible()
 
     guest = browser.new_context().new_page()
     guest.goto(link)
@@ -83,6 +84,7 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     made.clock.now += 10
     expect(tab.locator("[data-figure=answers]")).to_have_text("1")  # by itself, without being reloaded
     expect(tab.locator("#live-part")).to_contain_text("1 assessor")
+    expect(tab.get_by_text("Assessors are judging")).to_be_visible()
     tab.get_by_role("link", name="Results").click()
     with tab.expect_download() as waiting:
         tab.get_by_role("link", name="Table", exact=True).click()
