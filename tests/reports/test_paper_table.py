@@ -113,11 +113,15 @@ def test_options_that_do_not_fit_are_refused(options, message):
         paper_table(SCORES, **options)
 
 
-def test_more_systems_than_letters_are_refused():
+def test_of_pairs_as_many_systems_as_letters_are_shown_with_the_baseline_among_them():
     scores = qrowd.Scores.from_array(np.random.default_rng(1).random((9, 27)))
-    with pytest.raises(ArgumentError, match="27 systems are more than letters; give top=26"):
-        paper_table(scores, marks="pairs", n_resamples=20)
-    assert len(paper_table(scores, marks="pairs", n_resamples=20, top=26).systems) == 26
+    worst = paper_table(scores).systems[-1]
+    paper = paper_table(scores, marks="pairs", n_resamples=20)
+    assert paper.systems == paper_table(scores).systems[:26]
+    assert " of 26 of 27 systems " in paper.table.title
+    assert paper_table(scores, marks="pairs", n_resamples=20, top=27).systems == paper.systems
+    with_baseline = paper_table(scores, marks="pairs", baseline=worst, n_resamples=20).systems
+    assert with_baseline == (*paper.systems[:25], worst)
 
 
 def test_one_system_on_one_topic_has_no_test_and_a_table():

@@ -266,16 +266,14 @@ def _plan_of_topics(scores: Scores, pair: PairPlan, power: float) -> TopicsPlan:
     one = pair.difference
     measure = scores.measures[0]
     size = detectable_difference(_components_of(one)[0], one.n_topics, 1, power=power)
-    sentences = ". ".join(pair_sentences(pair, power))
     text = (
-        f"By {measure}, {sentences}. A new evaluation of as many {one.sampled}s by one assessor detects a true "
-        f"difference of {number(size, 3)} with probability {power:g}. What other assessors would change is not known; "
-        "let a second one judge some of these topics, and plan again."
+        f"By {measure}, {'. '.join(pair_sentences(pair, power))}. A new evaluation of as many {one.sampled}s by one "
+        f"assessor detects a true difference of {number(size, 3)} with probability {power:g}. What other assessors "
+        "would change is not known; let a second one judge some of these topics, and plan again."
+        f"{coverage_warning(scores)}"
     )
-    warning = coverage_warning(scores)
     notes = tuple(scoring_notes(scores))
-    conventions = scores.attributes["conventions"]
-    return TopicsPlan(text + warning, measure, one.n_topics, size, notes, conventions)
+    return TopicsPlan(text, measure, one.n_topics, size, notes, scores.attributes["conventions"])
 
 
 def _pair_plan(

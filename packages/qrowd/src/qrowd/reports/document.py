@@ -213,7 +213,9 @@ def render(document: Document, path: str) -> bytes:
 def check_ending(path: str) -> None:
     """Refuse a file name whose ending stands for no format."""
     if Path(path).suffix.lower() not in RENDERERS:
-        raise ArgumentError(f"output {path}: the ending must be one of {', '.join(RENDERERS)}; qrowd aggregate --qrels writes qrels")
+        raise ArgumentError(
+            f"output {path}: the ending must be one of {', '.join(RENDERERS)}; qrowd aggregate --qrels writes qrels"
+        )
 
 
 def _csv(document: Document) -> bytes:

@@ -160,7 +160,7 @@ def paper_table(
     confidence, n_resamples, rng : of the test, whose level is 1 - confidence: all pairs of systems
         together, over topics and assessors (see `rank_intervals`).
     top : number of systems shown, the best of the first column (the panel mean, if
-        there is one) and the baseline; tests are of all systems.
+        there is one) and the baseline; tests are of all systems. With pairs there are 26 at most.
 
     Raises
     ------
@@ -178,10 +178,10 @@ def paper_table(
     test.check(names)
     main = parts.get(PANEL_MEAN, next(iter(parts.values())))
     order = system_order(rank_systems(main).mean)
+    if kind == "pairs":
+        top = min(top or n_systems, len(LETTERS) - (baseline is not None))
     shown = [s for i, s in enumerate(order) if top is None or i < top or names[s] == baseline]
     n_shown = len(shown)
-    if kind == "pairs" and n_shown > len(LETTERS):
-        raise ArgumentError(f"{n_shown} systems are more than letters; give top=26, or a baseline", "marks", "pairs")
     means = np.column_stack([rank_systems(part).mean for part in parts.values()])
     ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
     rounded = np.round(means, DIGITS)

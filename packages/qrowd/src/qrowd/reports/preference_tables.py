@@ -108,8 +108,7 @@ def _sentence(preferences: Preferences, own: Transitivity, shared: PairwisePrefe
 
 def _counts(preferences: Preferences) -> Floats:
     """(assessors,) preferences of each; a tie, which is half a preference each way, is one."""
-    counts = np.bincount(preferences.assessor, preferences.weight, len(preferences.assessors))
-    return np.asarray(counts, np.float64)
+    return np.asarray(np.bincount(preferences.assessor, preferences.weight, len(preferences.assessors)), np.float64)
 
 
 def _consistency(own: Transitivity) -> str:
@@ -126,7 +125,7 @@ def _consistency(own: Transitivity) -> str:
 def _assessors(preferences: Preferences, own: Transitivity) -> Table:
     """One row per assessor, of a crowd those with most preferences."""
     rows: list[dict[str, Any]] = []
-    counts = _counts(preferences).round().astype(int).tolist()
+    counts = _counts(preferences).round().astype(int)
     for a, name in enumerate(preferences.assessors):
         mine = preferences.assessor == a
         kept = own.consistency_by_assessor.get(name, np.nan)
