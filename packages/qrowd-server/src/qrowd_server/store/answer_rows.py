@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, case, delete, func, insert, select
 
 from qrowd_server.store.base import upsert
 from qrowd_server.store.persons import assessor_label
@@ -108,8 +108,6 @@ def save_draft(connection: Connection, assignment_id: int, position: int, text: 
 # ---- gold questions
 
 
-Answered = tuple[bool, float, tuple[str, ...], bool]  # is_right, chance, choices and is_entry of the table
-
 GOLD = (
     "topic", "document", "other", "assessor", "answer", "right", "order", "unit", "seconds", "time", "comment",
     "active", "assignment", "kind", "excluded", "status", "arm",
@@ -117,7 +115,7 @@ GOLD = (
 """The columns of the export."""
 
 _other = document.alias("other_document")
-_answered = (
+_answered: Select[Any] = (
     select(
         assignment.c.assessor_id,
         gold_answer.c.is_right,
@@ -133,28 +131,27 @@ _BEFORE = _answered.where(assignment.c.assessor_id == bindparam("assessor"), ass
 _IN_ORDER = topic.c.id, unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id, gold_answer.c.number
 
 
-def gold_answers_of(connection: Connection, assessor_id: int, but: int = 0) -> list[Answered]:
-    """What an assessor answered to gold questions, oldest first. but : an assignment that is left out."""
-    return [_answer(*row[1:]) for row in connection.execute(_BEFORE, {"assessor": assessor_id, "but": but})]
+def gold_answers_of(connection: Connection, assessor_id: int, but: int = 0) -> Sequence[Row[Any]]:
+    """What an assessor answered to gold questions, oldest first: is_right, chance, choices and is_entry of the table.
+
+    but : an assignment that is left out.
+    """
+    return connection.execute(_BEFORE, {"assessor": assessor_id, "but": but}).all()
 
 
 def gold_answers_by_assessor(
     connection: Connection, campaign_id: int, arm: str | None = None
-) -> dict[int, list[Answered]]:
+) -> dict[int, list[Row[Any]]]:
     """{assessor: what they answered to gold questions, oldest first}. arm : only in this one; None for all."""
-    answers: defaultdict[int, list[Answered]] = defaultdict(list)
-    for number, *cells in connection.execute(_answered.where(*_in_arm(campaign_id, arm))):
-        answers[number].append(_answer(*cells))
-    return dict(answers)
+    answers: defaultdict[int, list[Row[Any]]] = defaultdict(list)
+    for row in connection.execute(_answered.where(*_in_arm(campaign_id, arm))):
+        answers[row.assessor_id].append(row)
+    return answers
 
 
 def _in_arm(campaign_id: int, arm: str | None) -> tuple[ColumnElement[bool], ...]:
     in_campaign = gold_answer.c.campaign_id == campaign_id
     return (in_campaign,) if arm is None else (in_campaign, assignment.c.arm == arm)
-
-
-def _answer(is_right: bool, chance: float, choices: str, is_entry: bool) -> Answered:
-    return bool(is_right), chance, tuple(choices.split()), bool(is_entry)
 
 
 def gold_rows(

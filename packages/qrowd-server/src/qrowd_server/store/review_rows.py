@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, case, func, select
+from sqlalchemy import Connection, Row, Select, and_, case, func, select
 
 from qrowd_server.store.base import upsert
 from qrowd_server.store.schema import assessor, assignment, document, judgment, message, topic, unit
@@ -114,15 +114,6 @@ class Message(NamedTuple):
     read: float | None = None
 
 
-class Asked(NamedTuple):
-    """A question as owners see it, with the name of the assessor and the topic."""
-
-    message: Message
-    name: str
-    topic: str
-    title: str
-
-
 _COLUMNS = [message.c[name] for name in Message._fields]
 
 
@@ -137,18 +128,17 @@ def messages_of(connection: Connection, assessor_id: int) -> list[Message]:
     return [Message(*row) for row in connection.execute(query)]
 
 
-def asked(connection: Connection, campaign_id: int, n: int) -> list[Asked]:
-    """At most n questions of a campaign: those without a reply first, the newest first."""
-    query = (
-        select(*_COLUMNS, assessor.c.name, topic.c.label, topic.c.title)
+def asked(connection: Connection, campaign_id: int, n: int) -> Sequence[Row[Any]]:
+    """At most n questions of a campaign, with name, topic and title: those without a reply first, the newest first."""
+    query: Select[Any] = (
+        select(*_COLUMNS, assessor.c.name, topic.c.label.label("topic"), topic.c.title)
         .join(assessor, assessor.c.id == message.c.assessor_id)
         .join(assignment, assignment.c.id == message.c.assignment_id)
         .join(topic, topic.c.id == assignment.c.topic_id)
         .where(message.c.campaign_id == campaign_id)
         .order_by(message.c.reply.is_not(None), message.c.time.desc(), message.c.number)
     )
-    k = len(_COLUMNS)
-    return [Asked(Message(*row[:k]), *row[k:]) for row in connection.execute(query.limit(n))]
+    return connection.execute(query.limit(n)).all()
 
 
 def count_asked(connection: Connection, campaign_id: int) -> int:

@@ -84,7 +84,9 @@ def accuracies(
     if settings is None:
         return {}
     answers = gold_answers_by_assessor(connection, campaign_id, arm)
-    return {number: accuracy_of(len(own), sum(right for right, *_ in own), settings) for number, own in answers.items()}
+    return {
+        number: accuracy_of(len(own), sum(one.is_right for one in own), settings) for number, own in answers.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -300,7 +301,7 @@ class Transaction:
         places = {"gold_every": gold.every}
         if not gold.first:
             return places
-        n_answered = sum(is_entry for *_, is_entry in answers.gold_answers_of(self.connection, assessor.id))
+        n_answered = sum(one.is_entry for one in answers.gold_answers_of(self.connection, assessor.id))
         return places | ({"gold_first": gold.first - n_answered} if n_answered < gold.first else {})
 
     def _exclude_by_gold(self, assessor: AssessorRow, assignment: AssignmentState) -> None:
@@ -315,11 +316,11 @@ class Transaction:
         rows = assignment.protocol.rows(assignment.task, assignment.state)
         gold_rows = sorted((row for row in rows if isinstance(row, GoldRow)), key=lambda row: row.time)
         before = answers.gold_answers_of(self.connection, assessor.id, assignment.row.id)
-        gold_answers = [GoldAnswer(*one) for one in before]
-        gold_answers += [
-            GoldAnswer(row.is_right, row.chance, tuple(row.choices.split()), row.is_entry)
-            for row in gold_rows
-            if row.is_right is not None
+        given: list[Any] = [*before, *gold_rows]
+        gold_answers = [
+            GoldAnswer(one.is_right, one.chance, tuple(one.choices.split()), one.is_entry)
+            for one in given
+            if one.is_right is not None
         ]
         if not is_below(gold_answers, **gold.rule):
             return

@@ -161,7 +161,7 @@ async def questions(context: OwnerContext) -> Response:
         "questions",
         tab="progress",
         rows=all_asked,
-        n_open=sum(one.message.reply is None for one in all_asked),
+        n_open=sum(one.reply is None for one in all_asked),
         taken=read_settings(row).journey.ask_organisers,
     )
 
