@@ -56,7 +56,7 @@ def test_the_page_shows_the_statement_and_what_is_left(made: Place) -> None:
     assert question.sentence in results
     assert question.differences
     for one in question.differences:
-        assert f"{one.first}</th><td>{one.second}</td>" in results
+        assert f'{one.first}</th><td role="cell" data-label="against">{one.second}</td>' in results
 
 
 def test_a_decided_campaign_can_be_resumed_on_the_page(made: Place) -> None:
