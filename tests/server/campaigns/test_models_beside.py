@@ -154,26 +154,26 @@ def test_models_take_places_of_people_only_where_the_owner_says_so(local, tmp_pa
 
 
 @pytest.mark.parametrize("instead", [False, True])
-def test_the_next_command_judges_the_units_in_which_the_server_had_failed(local, tmp_path, monkeypatch, instead):
-    created(local, small_plan("preference", topics=4, redundancy=1))
+def test_the_next_command_judges_the_units_in_which_the_server_had_failed(store, tmp_path, monkeypatch, instead):
+    created(store, small_plan("preference", topics=4, redundancy=1))
     monkeypatch.setattr(running, "FIRST_WAIT", 0)
     broken, options = {"is": True}, {"record": tmp_path / "r", "instead": instead}
     model = FunctionModel(
         lambda request: Reply(error="HTTP 500", http_status=500) if broken["is"] else sensible(request), "small"
     )
-    first = ask_in_campaign(local, "pilot", model, **options)
+    first = ask_in_campaign(store, "pilot", model, **options)
     assert first.models[0].ended.startswith("3 units in a row failed")
-    assert (seen(local, 1e12).models_in_words, seen(local).open) == ("Models: 1 stopped.", 0)
+    assert (seen(store, 1e12).models_in_words, seen(store).open) == ("Models: 1 stopped.", 0)
     broken["is"] = False
-    then = ask_in_campaign(local, "pilot", model, **options)
+    then = ask_in_campaign(store, "pilot", model, **options)
     assert (then.models[0].completed, then.models[0].ended) == (4, "no unit is left for it")
     assert then.unanswered == first.unanswered == {"small+campaign": "replies without an answer: 3 (3 error)"}
-    assert seen(local, 1e12).models_in_words == "Models: 1 finished."
-    assert {row["status"] for row in rows_of(local, "units")} == {"completed"}
-    assert not local.read(violations)
-    before = local.read(tables)
-    local.write(lambda connection: rebuild(connection, "pilot"))
-    assert local.read(tables) == before
+    assert seen(store, 1e12).models_in_words == "Models: 1 finished."
+    assert {row["status"] for row in rows_of(store, "units")} == {"completed"}
+    assert not store.read(violations)
+    before = store.read(tables)
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert store.read(tables) == before
 
 
 def test_a_campaign_is_not_complete_while_a_model_is_at_work_and_one_whose_lease_is_over_has_stopped(local):
