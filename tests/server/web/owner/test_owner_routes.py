@@ -248,6 +248,30 @@ def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refuse
     assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good/setup?created=1")
 
 
+def test_a_folder_says_what_it_would_change_and_changes_it_where_it_was_sent(made: Estate) -> None:
+    pool = "t1 0 d1 0\nt1 0 d2 0\n"
+    folder = {**FOLDER, "campaign.toml": TOML + '[files]\npool = "pool.qrels"\n', "pool.qrels": pool}
+    owner = made.owner()
+    csrf = owner.get("/owner/new").field("csrf")
+    assert owner.post("/owner/new", *multipart({"csrf": csrf}, [("folder.zip", zipped(folder))])).status == 303
+
+    def send(do: str, changes: dict[str, str]) -> tuple[int, str]:
+        """The status, and the part of Setup that is open with what it says."""
+        body, headers = multipart({"csrf": csrf, "do": do}, [("folder.zip", zipped(folder | changes))])
+        answer = owner.post("/owner/change/zipped", body, headers)
+        assert '<details class="panel" id="change" open>' in answer.text
+        return answer.status, text_of(answer.text)
+
+    more = {"topics.tsv": "t1\tducks\nt2\tgeese\n", "pool.qrels": pool + pool.replace("t1", "t2")}
+    status, text = send("check", more)
+    assert (status, "What would change 1 topic added 1 unit added" in text) == (200, True)
+    status, text = send("change", more)
+    assert (status, "The campaign was changed 1 topic added 1 unit added" in text) == (200, True)
+    assert send("change", more)[0] == 422
+    status, text = send("check", {"campaign.toml": folder["campaign.toml"].replace("k = 2", "k = 3")})
+    assert (status, "grades.k cannot change" in text) == (422, True)
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_example_of_each_protocol_can_be_sent(made: Estate, protocol: Protocol) -> None:
     owner = made.owner()
@@ -262,7 +286,9 @@ def test_pausing_resuming_and_stopping_show_at_once(made: Estate) -> None:
     csrf = owner.get("/owner/c/small").field("csrf")
     for step, status in (("pause", "paused"), ("resume", "running"), ("stop", "stopped"), ("resume", "running")):
         assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": step}).status == 303
-        assert f'data-status="{status}"' in owner.get("/owner/c/small/live").text
+        page = owner.get("/owner/c/small/live").text
+        assert f'data-status="{status}"' in page
+        assert ("Resume the campaign, if more shall be judged." in page) == (status != "running")
     assert owner.post("/owner/c/small/status", {"csrf": csrf, "do": "burn"}).status == 422
 
 
