@@ -35,11 +35,15 @@ def read(store: Store) -> dict[Key, float]:
     return {(row.topic, row.document, row.assessor): row.value for row in table.itertuples()}
 
 
-def with_gold(store: Store) -> dict[Key, float]:
-    """Three people judge all of two topics with gold documents among them; two cannot tell of t0d0: the clicks."""
+def with_gold(store: Store, systems: dict[str, list[str]] | None = None) -> dict[Key, float]:
+    """Three people judge all of two topics with gold documents among them; two cannot tell of t0d0: the clicks.
+
+    systems : that the campaign keeps of its first topic.
+    """
     clicks: dict[Key, float] = {}
     table = table_from_plan(small_plan("grades", k=4, redundancy=3, topics=2, cannot_tell=True, max_cannot_tell=0.5))
     table["gold"] = {"every": 2}
+    table["topics"][0]["systems"] = systems or {}
     for i, topic in enumerate(table["topics"]):
         topic["gold"] = [{"document": f"t{i}g{g}", "accepted": [g]} for g in range(2)]
         table["documents"] += [{"label": f"t{i}g{g}", "text": "gold"} for g in range(2)]
@@ -97,6 +101,20 @@ def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_th
         qrels = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "qrels", names=True))).decode()
         lines = [line.split() for line in qrels.splitlines()]
         assert {(t, d, name): float(value) for t, name, d, value in lines} == expected
+
+
+def test_scores_leave_out_gold_documents_that_no_run_ranks_and_exports_and_agreement_do_not(tmp_path: Path) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
+        clicks = with_gold(store, {"a": ["t0d0", "t0g1", "t0d1"], "b": ["t0d2"]})
+        scored = {key: value for key, value in clicks.items() if key[1] not in ("t0g0", "t1g0", "t1g1")}
+        assert read(store) == scored
+        assert len(clicks) - len(scored) == 9
+        assert len(exported(store)) == len(clicks)
+        said, agreed = (store.read(lambda c, f=final: judgments(c, "pilot", final=f)) for final in (True, False))
+        assert len(agreed.value) == len(clicks)
+        note = "campaign pilot: scores leave out judgments of gold documents that no run ranks: 9"
+        assert said.notes[-2:] == ("campaign pilot: judgments of gold documents: 12", note)
+        assert note not in agreed.notes
 
 
 NAMES = ("ann", "bob", "cleo")

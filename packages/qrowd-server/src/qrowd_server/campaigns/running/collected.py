@@ -3,8 +3,10 @@
 The `Runs` that a campaign was made from are read here, too, as far as they are kept.
 
 Judgments are read in one place, `judgment_rows`, for exports, `--campaign` and questions alike. Gold documents are
-judged documents: what people said of them counts as any other judgment. A final answer of an owner stands in place of
-every answer that counts for its document, also of "cannot tell"; nobody gets a judgment of what they did not see.
+judged documents: what people said of them counts as any other judgment. But each assessor sees a few of them only, so
+scores leave out those that no run of the campaign ranks: they would change the ideal ranking of some assessors and not
+of others. A final answer of an owner stands in place of every answer that counts for its document, also of "cannot
+tell"; nobody gets a judgment of what they did not see.
 """
 
 from __future__ import annotations
@@ -171,12 +173,18 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments. names : people by name, not by
-    pseudonym. final : with final answers of owners; else what assessors said, which their agreement is about.
+    pseudonym. final : what scores are computed from: with final answers of owners, and without gold documents that no
+        run of the campaign ranks; else what assessors said, which their agreement is about.
     """
     row, arm = _find_arm(connection, name, pairs=False)
     settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
-    columns = _columns(judgment_rows(connection, row.id, arms=arms, names=names, final=final), JUDGMENTS)
-    notes = [*origin_notes(connection, row, columns["origin"], final=final)]
+    cells = list(judgment_rows(connection, row.id, arms=arms, names=names, final=final))
+    ranked = {place[:2] for place in _ranked(connection, row.id)} if final else set()
+    scored = [cell for cell in cells if not ranked or cell[-1] != OF_GOLD or cell[:2] in ranked]
+    columns = _columns(scored, JUDGMENTS)
+    notes = [*origin_notes(connection, row, [cell[-1] for cell in cells], final=final)]
+    if left_out := len(cells) - len(scored):
+        notes.append(f"campaign {row.name}: scores leave out judgments of gold documents that no run ranks: {left_out}")
     for name, replies in unanswered(connection, row.id).items():
         notes.append(f"campaign {row.name}: {name}: {replies}")
     scale = {"*": scale_of(settings)}
@@ -212,20 +220,24 @@ def kept_runs(connection: Connection, name: str) -> Runs:
     content = materials.find_question(connection, row.id)
     if content is not None:
         return runs_of_table(content["runs"])
-    topics = [topic for topic in materials.topics_of(connection, row.id) if topic.systems]
-    if not topics:
+    rows = _ranked(connection, row.id)
+    if not rows:
         raise ArgumentError(f"campaign {row.name}: it keeps no runs; give their files by --runs")
-    labels = {id: label for label, id in materials.ids_by_label(connection, "document", row.id).items()}
-    rows = [
-        (topic.label, labels[document], system, rank)
-        for topic in topics
-        for system, ranking in topic.systems.items()
-        for rank, document in enumerate(ranking, start=1)
-    ]
     runs = Runs.from_frame(_columns(rows, ("topic", "document", "system", "rank")))
     deepest = max(rank for *_, rank in rows)
     kept = f"of each run it keeps up to {deepest} documents of a topic, ties broken; what stands below is missing"
     return replace(runs, notes=(f"campaign {row.name}: {kept}",))
+
+
+def _ranked(connection: Connection, campaign_id: int) -> list[tuple[str, str, str, int]]:
+    """Topic, document, system and rank of what a campaign without a question keeps of its runs."""
+    labels = {id: label for label, id in materials.ids_by_label(connection, "document", campaign_id).items()}
+    return [
+        (topic.label, labels[document], system, rank)
+        for topic in materials.topics_of(connection, campaign_id)
+        for system, ranking in (topic.systems or {}).items()
+        for rank, document in enumerate(ranking, start=1)
+    ]
 
 
 def _find_arm(connection: Connection, name: str, *, pairs: bool) -> tuple[CampaignRow, str]:
