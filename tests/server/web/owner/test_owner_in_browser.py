@@ -71,6 +71,8 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     tab.get_by_role("link", name="Progress", exact=True).click()
     expect(tab.locator("[data-figure=answers]")).to_have_text("0")
     expect(tab.get_by_text("Send their links to those who are invited")).to_be_visible()
+    topics = tab.get_by_text("1 topic", exact=True)
+    topics.click()  # folds it
 
     guest = browser.new_context().new_page()
     guest.goto(link)
@@ -85,6 +87,8 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     expect(tab.locator("[data-figure=answers]")).to_have_text("1")  # by itself, without being reloaded
     expect(tab.locator("#live-part")).to_contain_text("1 assessor")
     expect(tab.get_by_text("Assessors are judging")).to_be_visible()
+    expect(topics).to_be_focused()
+    expect(tab.locator("#live-part details")).not_to_have_attribute("open", "")
     tab.get_by_role("link", name="Results").click()
     with tab.expect_download() as waiting:
         tab.get_by_role("link", name="Table", exact=True).click()

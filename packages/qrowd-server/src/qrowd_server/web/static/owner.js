@@ -6,6 +6,9 @@ document.documentElement.classList.add("js");
 const EVERY = 5000; // ms
 let failures = 0;
 
+// What stays the same of an element where somebody is by keyboard.
+const place = (one) => one.getAttribute("href") || one.id || one.textContent;
+
 async function renew() {
   const part = document.querySelector("[data-live]");
   if (!part || document.hidden) return;
@@ -20,10 +23,12 @@ async function renew() {
     failures = 0;
     const folds = [...part.querySelectorAll("details")].map((one) => one.open);
     next.querySelectorAll("details").forEach((one, i) => { one.open = folds[i] ?? one.open; });
-    if (next.innerHTML === part.innerHTML || part.contains(document.activeElement)) return;
+    if (next.innerHTML === part.innerHTML) return;
+    const focused = part.contains(document.activeElement) && place(document.activeElement);
     const moved = [...part.querySelectorAll(".scroller")].map((one) => one.scrollLeft);
     part.replaceWith(next);
     next.querySelectorAll(".scroller").forEach((one, i) => { one.scrollLeft = moved[i] || 0; });
+    if (focused) [...next.querySelectorAll("a, summary, [tabindex]")].find((one) => place(one) === focused)?.focus({ preventScroll: true });
   } catch {
     failures += 1;
   }
