@@ -26,7 +26,7 @@ WRONG = [
     f"compare {PANEL} --systems bm25 bm25",
     f"plan {PANEL} --difference -1",
     f"plan {PANEL} --power 2",
-    "plan --runs panel/runs --judgments panel/gold.qrels",
+    "plan --runs panel/runs --judgments panel/gold.qrels --budget 10 --judgment-cost 1",
     "agree --judgments panel/gold.qrels",
     "agree --judgments panel/judges --combine-scales as-is",
     "aggregate --judgments panel/judges --method sum",

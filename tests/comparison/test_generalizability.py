@@ -399,7 +399,7 @@ ONCE = np.where(np.arange(4)[:, None] % 3 == np.arange(3)[:, None, None], FULL, 
 
 
 @pytest.mark.parametrize(("scores", "options", "error", "message"), [
-    (FULL[:1], {}, ArgumentError, "1 assessor with scores .* needs 2; qrowd.compare"),
+    (FULL[:1], {}, ArgumentError, "1 assessor with scores .* needs 2; without a budget, qrowd plan"),
     (FULL[:, :1], {}, ArgumentError, "1 topic with scores"),
     (FULL[:, :, :1], {}, ArgumentError, "1 system; variance among systems needs 2"),
     (np.full((3, 4, 5), NAN), {}, ArgumentError, "0 assessor of 3"),

@@ -278,7 +278,7 @@ def _refuse_few(n: int, n_names: int, what: str) -> None:
         among = f" of {n_names}" if n_names > 1 else ""
         raise ArgumentError(
             f"scores: {n} {what}{among} with scores of all systems; variance among {what}s needs 2"
-            + ("; without a budget, qrowd.plan plans topics alone" if what == "assessor" else "")
+            + ("; without a budget, qrowd plan plans topics alone" if what == "assessor" else "")
         )
 
 
