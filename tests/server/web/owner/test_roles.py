@@ -168,6 +168,8 @@ def test_tabs_and_buttons_are_those_that_the_role_may_use(made: Estate) -> None:
         for path in set(re.findall(r'href="(/owner[^"?]*)"', page)):
             assert browser.get(path).status == 200, (name, path)
         assert ("Pause</button>" in page) == (name == "owner")
+        assert (">ann<" in page, ">a1<" in page) == (name == "owner", name == "viewer"), "others see pseudonyms"
+        assert ("Invite assessors" in browser.get("/owner/c/small/setup").text) == (name == "owner")
     assert "/owner/c/small" not in logged_in(made, "the-somebody").get("/owner").text
 
 
