@@ -49,13 +49,13 @@ class PostgresServer:
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://qrowd@/{database}?host={self.folder}"
 
-    def database(self) -> str:
-        """The address of a new, empty database."""
+    def database(self, options: str = "") -> str:
+        """The address of a new, empty database. options : of `create database`."""
         import psycopg
 
         name = f"t{uuid4().hex[:16]}"
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(f"create database {name} template template0")
+            connection.execute(f"create database {name} template template0 {options}")
         return self.url(name)
 
     def drop(self, url: str) -> None:

@@ -312,13 +312,23 @@ def test_a_deleted_campaign_is_gone_and_comes_back_from_its_archive(qrowd, pilot
     assert qrowd("campaign", "status", pilot).out.split(":")[1:] == before.split(":")[1:]
 
 
+def test_no_command_prints_the_password_of_a_database(qrowd, postgres, tmp_path):
+    url = postgres.database()
+    assert qrowd("campaign", "init", "campaign").status == 0
+    outcome = qrowd("campaign", "create", "campaign", "--database", url.replace("qrowd@", "qrowd:hunter2@"))
+    assert outcome.status == 0, outcome.err
+    assert "is in postgresql" in outcome.out
+    assert "hunter2" not in outcome.out + outcome.err
+    postgres.drop(url)
+
+
 def test_a_campaign_is_deleted_into_an_archive_of_its_name_and_the_day(qrowd, pilot, tmp_path):
     qrowd("campaign", "status", pilot, "--set", "stopped")
     outcome = qrowd("campaign", "delete", pilot)
     assert outcome.status == 0, outcome.err
     [archive] = tmp_path.glob("pilot-*.archive")
     wrote, remedy = outcome.out.splitlines()
-    assert wrote == f"wrote {archive.name}; pilot is deleted from judgments.db"
+    assert wrote == f"wrote {archive.name}; pilot is deleted from {tmp_path / 'judgments.db'}"
     assert remedy == f"qrowd campaign create {archive.name} brings it back"
     assert qrowd("campaign", "create", archive.name).status == 0
     again = qrowd("campaign", "delete", pilot)

@@ -1,7 +1,9 @@
 """Migrating an empty database makes what the schema says, no more and no less."""
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -11,10 +13,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 import qrowd_server.store.engine
-from qrowd_server.store.base import StoreError
+from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.engine import HEAD, bring_up_to_date, open_store
 from qrowd_server.store.schema import metadata
 from qrowd_server.store.sessions import find_api_key, make_api_key
+from servers import PostgresServer
 
 PARTS = {
     "sqlite": "select name, sql from sqlite_master where name not like '%alembic%' and sql is not null",
@@ -65,20 +68,65 @@ def test_migrating_makes_the_very_tables_that_create_all_makes(engine: Engine) -
     assert len(expected) >= len(metadata.tables)
 
 
-def test_a_store_of_the_first_tables_gets_makers_of_keys_and_its_old_keys_open_nothing(empty: str) -> None:
+STEP = """
+from alembic import op
+from sqlalchemy import Column, Integer
+
+revision, down_revision = "0004", "0003"
+
+
+def upgrade():
+    op.add_column("api_key", Column("more", Integer))
+    {then}
+"""
+
+
+def with_a_step(folder: Path, then: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later qrowd, whose tables have one step more."""
+    shutil.copytree(qrowd_server.store.engine.MIGRATIONS, folder)
+    (folder / "versions" / "v0004.py").write_text(STEP.format(then=then))
+    monkeypatch.setattr(qrowd_server.store.engine, "MIGRATIONS", folder)
+    monkeypatch.setattr(qrowd_server.store.engine, "HEAD", "0004")
+
+
+def columns(store: Store) -> set[str]:
+    return store.read(lambda connection: {column["name"] for column in inspect(connection).get_columns("api_key")})
+
+
+def test_a_later_version_brings_the_tables_up_to_date_and_an_earlier_one_refuses_them(
+    empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open_store(empty) as store:
         key = store.write(lambda c: make_api_key(c, "old", 1.0))
-        assert store.read(lambda c: find_api_key(c, key)) is not None
+    with monkeypatch.context() as patch:
+        with_a_step(tmp_path / "later", "pass", patch)
+        with pytest.raises(StoreError, match="made by an older qrowd; start qrowd serve once"):
+            open_store(empty, read_only=True)
+        with open_store(empty) as store:
+            assert "more" in columns(store)
+            assert store.read(lambda c: find_api_key(c, key)) is not None
+    with pytest.raises(StoreError, match=r"made by a newer qrowd \(version 0004 of its tables, not 0003\)"):
+        open_store(empty)
 
-        def back(connection: Connection) -> None:
-            connection.execute(text("alter table api_key drop column account_id"))
-            connection.execute(text("update alembic_version set version_num = '0001'"))
 
-        store.write(back)
+def test_a_step_that_fails_leaves_the_database_as_it_was(
+    empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(empty).close()
+    with monkeypatch.context() as patch:
+        with_a_step(tmp_path / "later", "raise KeyError", patch)
+        with pytest.raises(KeyError):
+            open_store(empty)
     with open_store(empty) as store:
-        assert store.read(lambda c: find_api_key(c, key)) is None
-        new = store.write(lambda c: make_api_key(c, "new", 1.0))
-        assert store.read(lambda c: find_api_key(c, new)) is not None
+        assert "more" not in columns(store)
+
+
+def test_a_database_from_before_the_first_release_is_refused_with_the_next_step(empty: str) -> None:
+    with open_store(empty) as store:
+        store.write(lambda connection: connection.execute(text("update alembic_version set version_num = '0002'")))
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match=r"made before qrowd 0\.3\.0, .*; export it with the version that made it"):
+            open_store(empty, read_only=read_only)
 
 
 def test_the_newest_step_is_the_one_that_migrate_names() -> None:
@@ -106,3 +154,12 @@ def test_another_program_s_database_is_left_alone(engine: Engine, empty: str) ->
     with pytest.raises(StoreError, match="another program \\(theirs\\)"):
         open_store(empty)
     assert inspect(engine).get_table_names() == ["theirs"]
+
+
+def test_a_database_in_sql_ascii_holds_any_text(postgres: PostgresServer) -> None:
+    """Without a locale, initdb makes databases in it, from which text would come as bytes."""
+    url = postgres.database("encoding 'SQL_ASCII'")
+    with open_store(url) as store:
+        store.write(lambda c: make_api_key(c, "ключ 猫", 1.0))
+        assert store.read(lambda c: c.scalar(text("select name from api_key"))) == "ключ 猫"
+    postgres.drop(url)

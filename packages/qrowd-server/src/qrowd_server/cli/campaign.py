@@ -61,7 +61,7 @@ def create(
         return
     with open_campaigns(database, write=True, beside_server=True) as store:
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
-    typer.echo(f"{summary} is in {database}; next: qrowd campaign invite {plan.name} NAME ... and qrowd serve")
+    typer.echo(f"{summary} is in {store.database.name}; next: qrowd campaign invite {plan.name} NAME ..., qrowd serve")
 
 
 Exported = Literal["judgments", "preferences", "duplicates", "units", "gold", "payment", "design", "archive"]
@@ -217,7 +217,7 @@ def import_archive(archive: str, database: str) -> None:
             name = store.write(lambda connection: read_archive(connection, lines))
         except RowError as error:
             raise FileError(archive, error.problem, error.row) from None
-    typer.echo(f"{name} is in {database}")
+    typer.echo(f"{name} is in {store.database.name}")
 
 
 def delete(
@@ -246,7 +246,7 @@ def delete(
             newest = newest_event(connection, find(connection, name).id)
             files.write_whole(file, export_rows(connection, name, "archive", "jsonl", names=names))
         store.write(lambda connection: delete_campaign(connection, name, newest=newest))
-    typer.echo(f"wrote {file}; {name} is deleted from {database}")
+    typer.echo(f"wrote {file}; {name} is deleted from {store.database.name}")
     typer.echo(f"qrowd campaign create {quote(file)} brings it back")
 
 

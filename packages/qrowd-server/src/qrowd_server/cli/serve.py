@@ -76,10 +76,10 @@ def serve(
     if demo:
         if database != DATABASE:
             raise ArgumentError(
-                f"--demo has a database of its own, in the folder {DEMO}; leave out --database {database}"
+                f"--demo has a database of its own, in the folder {DEMO}; leave out --database, and QROWD_DATABASE"
             )
         os.makedirs(DEMO, exist_ok=True)
-        database = os.path.join(DEMO, DATABASE)
+        database = f"{DEMO}/{DATABASE}"
     port = _free_port(host, port)
     address, hosts, notes = _addresses(host, port, base_url)
     serving = Serving(
@@ -94,18 +94,18 @@ def serve(
         secret=os.environ.get("QROWD_SECRET", "").strip(),
     )
     serving.check()
-    store = open_store(serving.database)
+    store = open_store(database)
     try:
-        store.write(lambda connection: put_setting(connection, BASE_URL, serving.base_url))
-        links = _demo_links(store, serving.base_url) if demo else []
+        store.write(lambda connection: put_setting(connection, BASE_URL, address))
+        links = _demo_links(store, address) if demo else []
         if show_owner_link:
-            link = store.write(lambda connection: owner_link(connection, serving.base_url, time.time()))
+            link = store.write(lambda connection: owner_link(connection, address, time.time()))
             links.append(("The owner, once", link))
-        width = max([len(text) for text, _ in links], default=0)
-        typer.echo(f"Serving {store.url.render_as_string()}. Ctrl-C stops; what was acknowledged is safe.\n")
+        width = max((len(text) for text, _ in links), default=0)
+        typer.echo(f"Serving {store.database.name} at {address}. Ctrl-C stops; what was acknowledged is safe.\n")
         for text, link in links:
             typer.echo(f"  {text:<{width}}  {link}")
-        typer.echo("")
+        typer.echo()
         for note in notes:
             typer.echo(note, err=True)
         with suppress(KeyboardInterrupt):  # the usual end

@@ -80,7 +80,8 @@ def _url(url: str | Path | URL) -> URL:
 # ---- tables
 
 
-HEAD = "0002"  # the newest step in migrations/versions
+FIRST, HEAD = "0003", "0003"  # the oldest step that can be brought up to date, and the newest in migrations/versions
+MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def version(connection: Connection) -> str | None:
@@ -98,8 +99,12 @@ def check_version(connection: Connection, name: str, *, allow_older: bool = Fals
         raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
     if current > HEAD:
         raise StoreError(f"{name}: made by a newer qrowd (version {current} of its tables, not {HEAD}); update qrowd")
+    if current < FIRST:
+        raise StoreError(
+            f"{name}: made before qrowd 0.3.0, which cannot read it; export it with the version that made it"
+        )
     if current < HEAD and not allow_older:
-        raise StoreError(f"{name}: made by an older qrowd; open it once without read_only to bring it up to date")
+        raise StoreError(f"{name}: made by an older qrowd; start qrowd serve once, which brings it up to date")
 
 
 def bring_up_to_date(connection: Connection, name: str) -> None:
@@ -110,8 +115,8 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     current = version(connection)
     if current == HEAD:
         return
-    if current is not None and current > HEAD:
-        check_version(connection, name)
+    if current is not None:
+        check_version(connection, name, allow_older=True)
     if current is None and (others := sorted(inspect(connection).get_table_names())):
         raise StoreError(f"{name}: holds tables of another program ({', '.join(others[:5])}); name an empty database")
     # Only now: importing Alembic takes a while, and most starts need none of it.
@@ -119,7 +124,7 @@ def bring_up_to_date(connection: Connection, name: str) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     if current is None:

@@ -36,7 +36,9 @@ class PostgresDatabase(Database):
         pass
 
     def engine(self, *, read_only: bool) -> Engine:
-        options: dict[str, Any] = {"json_serializer": to_json, "hide_parameters": True}
+        # A database in SQL_ASCII, which initdb makes where there is no locale, would give bytes, not texts.
+        utf8 = {"connect_args": {"client_encoding": "utf8"}}
+        options: dict[str, Any] = {"json_serializer": to_json, "hide_parameters": True, **utf8}
         if not read_only:
             engine = create_engine(self.url, poolclass=NullPool, isolation_level="READ COMMITTED", **options)
         else:
