@@ -43,9 +43,9 @@ for distribution in ("qrowd-server", "qrowd-papers"):
 sys.path.insert(0, INSTALLED)
 
 # No deadline, and no complaint that drawing is slow: the first example pays for what it imports, and other processes
-# run. A law without a number of its own is tried on 25 examples, which differ from run to run except in CI; in `make
+# run. A law without a number of its own is tried on 20 examples, which differ from run to run except in CI; in `make
 # nightly` on 50, and with `pytest --hypothesis-profile thorough` on 500.
-EXAMPLES = int(os.environ.get("QROWD_EXAMPLES", "25"))
+EXAMPLES = int(os.environ.get("QROWD_EXAMPLES", "20"))
 settings.register_profile("local", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", settings.get_profile("local"), max_examples=500)
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)

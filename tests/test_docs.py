@@ -432,11 +432,13 @@ def known():
     return by_name
 
 
+@pytest.fixture(scope="session")
+def methods(known):
+    return {name for members in known.values() for member in members if inspect.isclass(member) for name in dir(member)}
+
+
 @pytest.mark.parametrize("page", CURRENT)
-def test_every_method_and_call_that_a_page_mentions_exists(page, known):
-    methods = {
-        name for members in known.values() for member in members if inspect.isclass(member) for name in dir(member)
-    }
+def test_every_method_and_call_that_a_page_mentions_exists(page, known, methods):
     for code in in_code(page):
         for owner, attribute in re.findall(r"\b([A-Z]\w+)\.(\w+)", code):
             assert owner not in known or any(has(member, attribute) for member in known[owner]), code

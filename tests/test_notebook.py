@@ -100,7 +100,8 @@ def brightness(colour: str) -> int:
     return 765 if alpha == [0.0] else int(red + green + blue)
 
 
-@pytest.mark.parametrize("theme", [THEMES[0], pytest.param(THEMES[1], marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", THEMES)
 def test_axe_finds_nothing_in_the_results_and_their_text_follows_the_theme(browser: Browser, pages, theme):
     context = browser.new_context(viewport={"width": 1000, "height": 900}, color_scheme=theme)
     tab = context.new_page()

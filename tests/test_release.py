@@ -144,6 +144,7 @@ def test_the_evaluator_for_tira_writes_what_qrowd_computes(truth):
     assert comparison.sentence in done.stdout
 
 
+@pytest.mark.nightly
 def test_the_evaluator_takes_one_assessor_and_no_baseline(truth):
     (truth / "truth" / "qrels" / 'b"ob.txt').unlink()
     _, text = evaluated(truth, "-m", "P@1")

@@ -52,6 +52,7 @@ def test_threads_and_any_order_give_the_same_similarities(case, options, small_b
     assert same(alone, similarities_of(case, threads=3, **options))
 
 
+@pytest.mark.nightly
 def test_processes_give_the_same_similarities(gappy):
     n = 520  # two blocks for each level
     assert same(similarities_of(gappy, n), similarities_of(gappy, n, executor=Processes(2)))

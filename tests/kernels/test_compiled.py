@@ -42,6 +42,7 @@ def build_kernels(monkeypatch):
     return build_kernels
 
 
+@pytest.mark.nightly
 @needs_library
 @needs_compiler
 def test_the_library_is_that_of_the_sources_wherever_they_stand(build_kernels, monkeypatch, tmp_path):

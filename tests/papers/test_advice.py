@@ -49,6 +49,7 @@ def test_topics_planned_from_a_pilot_of_eight_have_about_the_power_wanted_and_of
     assert three.none > eight.none
 
 
+@pytest.mark.nightly
 def test_the_page_has_all_cells_and_tells_its_progress(monkeypatch):
     told = []
     monkeypatch.setattr(

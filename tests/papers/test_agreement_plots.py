@@ -218,6 +218,7 @@ def drawn(draw):
     return out
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["alpha", "levels", "scores", "tau", "checks", "ridges", "cumulated", "scatter"])
 def test_a_picture_looks_like_its_reference(name, by_topic, by_gold, matched, removal, listed, two_measures):
     draw = {

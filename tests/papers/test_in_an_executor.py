@@ -55,6 +55,7 @@ def test_coverage_is_the_same_in_two_processes():
     assert together.equals(alone)
 
 
+@pytest.mark.nightly
 def test_the_study_of_ranks_is_the_same_in_two_processes(executor, monkeypatch):
     def few_of_equal_systems(designs, *_, **options):
         return family_wise_error(designs, (5,), (2, 3), (10,), **options | {"n_simulations": 20})

@@ -173,9 +173,8 @@ def test_the_figures_are_fifteen_and_say_that_they_are_simulated(found):
     assert all(figure.caption.endswith(SIMULATED) for figure in figures)
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(n, marks=[pytest.mark.nightly] * (n in (4, 6, 8))) for n in range(1, 16)]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", range(1, 16))
 def test_a_figure_draws_and_has_its_data(found, number):
     figure = figures_of(found)[number - 1]
     with styled():

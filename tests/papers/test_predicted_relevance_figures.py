@@ -47,6 +47,7 @@ def test_the_paper_s_figures_are_there_with_captions(figures):
         assert "simulated" in figure.caption
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_looks_as_it_did(name, figures):
     figure = figures[name]
@@ -66,6 +67,7 @@ def test_a_figure_looks_as_it_did(name, figures):
     assert file.stat().st_size < 40_000
 
 
+@pytest.mark.nightly
 def test_the_same_data_gives_the_same_bytes(figures):
     assert render(figures["prm-2"], "svg") == render(figures["prm-2"], "svg")
 

@@ -157,6 +157,7 @@ def test_agreement_feedback_and_context_of_the_study_are_those_of_its_arms(study
     assert report.context.times.sum() == sum(e["kind"] == "looked_up" for e in study.read(events_of)) > 0
 
 
+@pytest.mark.nightly
 def test_the_commands_compare_and_draw_the_arms_of_a_campaign(study: Any, tmp_path: Path) -> None:
     data = ["--campaign", "study", "--database", str(study.url)]
     outcome = CliRunner().invoke(

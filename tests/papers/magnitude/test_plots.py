@@ -85,6 +85,7 @@ def words(ax):
     return " ".join(text.get_text() for text in ax.texts)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_picture_of_magnitudes_looks_as_it_did(name):
     picture = drawn(DRAWN[name])

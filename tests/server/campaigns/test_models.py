@@ -105,7 +105,9 @@ def local(opened, tmp_path):
 # ---- one place for people and models
 
 
-@pytest.mark.parametrize("kind", PLANS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind == "together")) for kind in PLANS]
+)
 def test_a_mixed_panel_obeys_one_log_that_gives_the_same_tables_and_the_same_archive(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind], topics=2, journey=WHOLE))
     service = seeded(store, clock=Clock(step=30.0))
@@ -307,7 +309,9 @@ def test_a_failed_grade_is_cannot_tell_until_the_unit_is_given_back(local, tmp_p
     assert {row["assessor"] for row in rows_of(local)} == {"a1"}
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "together", pytest.param("preference", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "kind", ["magnitude", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("together", "preference"))]
+)
 def test_where_nothing_can_be_skipped_a_failure_gives_the_unit_back(local, tmp_path, kind):
     created(local, small_plan(**{**PLANS[kind], "redundancy": 1, "question": False}))
     halves = Asked(lambda request: "I would say so" if 3 in numbers_in(request) else sensible(request))
@@ -452,7 +456,7 @@ def tick(ticks):
     return 1.8e9
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "grades", "together"])
+@pytest.mark.parametrize("kind", ["grades", "together", pytest.param("magnitude", marks=pytest.mark.nightly)])
 def test_whenever_it_is_cut_off_the_same_call_goes_on_and_asks_nothing_twice(opened, tmp_path, kind):
     asked, whole = Asked(), Asked()
     plan = {**PLANS[kind], "redundancy": 2, "topics": 2}

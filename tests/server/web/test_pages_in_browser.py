@@ -24,11 +24,11 @@ def site() -> Iterator[Gallery]:
 
 
 def with_most(kinds: dict[str, set[tuple[str, ...]]]) -> list[str]:
-    """Names of pages with nearly every kind of element: each time the page that adds most, and two at least."""
+    """Names of pages with most kinds of elements: each time the page that adds most, and five at least."""
     missing, chosen = set().union(*kinds.values()), []
     while True:
         name = max(kinds, key=lambda name: len(kinds[name] & missing))
-        if len(kinds[name] & missing) < 2:
+        if len(kinds[name] & missing) < 5:
             return chosen
         chosen.append(name)
         missing -= kinds[name]
