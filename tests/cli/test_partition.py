@@ -83,6 +83,6 @@ def test_files_of_runs_and_of_judgments_are_needed(qrowd, folder):
     for option in ("runs", "judgments"):
         outcome = qrowd("partition", f"--{option}", f"panel/{'judges' if option == 'judgments' else 'runs'}")
         other = {"runs": "judgments", "judgments": "runs"}[option]
-        hint = {"runs": "qrowd check FILES says what needs none", "judgments": "see --help"}[other]
+        hint = {"runs": " (see --help); qrowd check FILES says what needs none", "judgments": "; see --help"}[other]
         assert outcome.status == 2
-        assert outcome.err == f"qrowd: missing option '--{other}': give the files of {other}; {hint}\n"
+        assert outcome.err == f"qrowd: missing option '--{other}': give the files of {other}{hint}\n"

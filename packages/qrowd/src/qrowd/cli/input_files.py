@@ -238,7 +238,7 @@ class Runs:
         if not paths and getattr(data, "campaign", None) is None:
             judged = shlex.join(getattr(data, "judgments", None) or ["FILES"])
             raise ArgumentError(
-                f"missing option '--runs': give the files of runs; qrowd check {judged} says what needs none"
+                f"missing option '--runs': give the files of runs (see --help); qrowd check {judged} says what needs none"
             )
         return paths
 
