@@ -23,9 +23,9 @@ PLAN = {
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    with served(tmp_path_factory.mktemp("review")) as one:
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Estate]:
+    with served(tmp_path) as one:
         yield one
 
 
