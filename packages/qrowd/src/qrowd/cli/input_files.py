@@ -236,9 +236,9 @@ class Runs:
         """The files, which a command cannot do without; none where a campaign keeps runs."""
         paths = self.of(data)
         if not paths and getattr(data, "campaign", None) is None:
-            judged = shlex.join(getattr(data, "judgments", None) or ["FILES"])
+            text = shlex.join(getattr(data, "judgments", None) or ["FILES"])
             raise ArgumentError(
-                f"missing option '--runs': give the files of runs (see --help); qrowd check {judged} says what needs none"
+                f"missing option '--runs': give the files of runs (see --help); qrowd check {text} says what needs none"
             )
         return paths
 
