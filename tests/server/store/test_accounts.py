@@ -130,7 +130,7 @@ def test_a_key_opens_nothing_once_its_maker_could_not_make_it_any_more(two: Stor
         assert good(mine) == "ann"
     two.write(lambda c: accounts.disable_account(c, number, AT))
     assert good(mine) is None
-    two.write(lambda c: accounts.enable_account(c, number))
+    two.write(lambda c: accounts.disable_account(c, number, None))
     two.write(lambda c: accounts.remove_account(c, number))
     two.write(lambda c: accounts.set_server_role(c, admin, "member"))
     assert (good(mine), good(all_)) == (None, None)

@@ -80,7 +80,7 @@ def change(
             store.write(lambda connection: accounts.disable_account(connection, number, time.time()))
             typer.echo(f"{name} is disabled")
         elif disabled is not None:
-            store.write(lambda connection: accounts.enable_account(connection, number))
+            store.write(lambda connection: accounts.disable_account(connection, number, None))
             typer.echo(f"{name} may log in")
 
 

@@ -160,16 +160,10 @@ def set_server_role(connection: Connection, account_id: int, role: ServerRole) -
     connection.execute(update(account).where(account.c.id == account_id).values(role=role))
 
 
-def disable_account(connection: Connection, account_id: int, at: float) -> None:
-    """Nobody logs in by it any more, and its sessions end; its roles stay."""
-    mine = account.c.id == account_id, account.c.disabled.is_(None)
-    connection.execute(update(account).where(*mine).values(disabled=at))
+def disable_account(connection: Connection, account_id: int, at: float | None) -> None:
+    """Nobody logs in by it any more, and its sessions end; its roles stay. at : now; None lets it log in again."""
+    connection.execute(update(account).where(account.c.id == account_id).values(disabled=at))
     close_sessions(connection, "owner", account_id)
-
-
-def enable_account(connection: Connection, account_id: int) -> None:
-    """It may log in again."""
-    connection.execute(update(account).where(account.c.id == account_id).values(disabled=None))
 
 
 def remove_account(connection: Connection, account_id: int) -> None:

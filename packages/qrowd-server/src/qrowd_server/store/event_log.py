@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, insert, select, text
+from sqlalchemy import Connection, bindparam, exists, func, insert, select, text
 
 from qrowd_server.store.schema import assignment, event
 
@@ -75,8 +75,8 @@ def of_unit(connection: Connection, unit_id: int, *, after: int = 0) -> list[Log
 
     after : only events with a higher number.
     """
-    beside = select(assignment.c.id).where(assignment.c.unit_id == unit_id, assignment.c.slot < 0)
-    query = ALL.where(event.c.unit_id == unit_id, event.c.id > after, event.c.assignment_id.not_in(beside))
+    is_beside = exists().where(assignment.c.id == event.c.assignment_id, assignment.c.slot < 0)
+    query = ALL.where(event.c.unit_id == unit_id, event.c.id > after, ~is_beside)
     return [LogEntry._make(row) for row in connection.execute(query.order_by(event.c.id))]
 
 

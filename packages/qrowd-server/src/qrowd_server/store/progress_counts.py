@@ -65,15 +65,12 @@ def unanswered_replies(connection: Connection, campaign_id: int) -> Sequence[tup
 
 def assignments_by_topic(
     connection: Connection, campaign_id: int, since: float
-) -> Iterator[tuple[int, str, str, int, float, int]]:
+) -> Sequence[tuple[int, str, str, int, float, int]]:
     """(topic, arm, status, assignments, when the first began, how many changed since `since`), of places of people."""
     recent = case((assignment.c.updated >= since, 1), else_=0)
     columns = assignment.c.topic_id, assignment.c.arm, assignment.c.status
-    query = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent))
-    for topic_id, arm, status, n, begun, n_recent in connection.execute(
-        _of(query, campaign_id).where(assignment.c.slot >= 0).group_by(*columns)
-    ):
-        yield topic_id, arm, status, int(n), begun, int(n_recent)
+    query: Select[Any] = select(*columns, func.count(), func.min(assignment.c.created), func.sum(recent))
+    return connection.execute(_of(query, campaign_id).where(assignment.c.slot >= 0).group_by(*columns)).all()
 
 
 def answers_by_document(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, int | None, bool, int]]:

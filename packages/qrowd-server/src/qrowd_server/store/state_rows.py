@@ -235,14 +235,21 @@ def place_beside(connection: Connection, campaign_id: int, assessor_id: int) -> 
 
     It comes from the arm in which the model has had the fewest units.
     """
-    of_unit, own = assignment.alias("of_unit"), assignment.alias("own")
-    number = select(-1 - func.count()).where(of_unit.c.unit_id == unit.c.id)  # which no earlier assignment has
-    in_arm = select(func.count()).where(own.c.assessor_id == assessor_id, own.c.arm == unit.c.arm)
+    others, own = assignment.alias("others"), assignment.alias("own")
+    of_unit = others.c.campaign_id == campaign_id, others.c.topic_id == unit.c.topic_id, others.c.unit_id == unit.c.id
+    number = select(-1 - func.count()).where(*of_unit).scalar_subquery()  # which no earlier assignment has
+    is_new = ~exists().where(assignment.c.assessor_id == assessor_id, assignment.c.topic_id == unit.c.topic_id)
+    had = (
+        select(own.c.arm, func.count().label("n"))
+        .where(own.c.assessor_id == assessor_id)
+        .group_by(own.c.arm)
+        .subquery()
+    )
     query = (
-        select(unit.c.id, number.scalar_subquery(), unit.c.topic_id)
-        .where(unit.c.campaign_id == campaign_id)
-        .where(~exists().where(assignment.c.assessor_id == assessor_id, assignment.c.topic_id == unit.c.topic_id))
-        .order_by(in_arm.scalar_subquery(), unit.c.id)
+        select(unit.c.id, number, unit.c.topic_id)
+        .select_from(unit.outerjoin(had, had.c.arm == unit.c.arm))
+        .where(unit.c.campaign_id == campaign_id, is_new)
+        .order_by(func.coalesce(had.c.n, 0), unit.c.id)
     )
     row = connection.execute(query.limit(1)).first()
     return None if row is None else Slot(*row)

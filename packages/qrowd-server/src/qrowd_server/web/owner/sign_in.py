@@ -32,7 +32,6 @@ from qrowd_server.store.accounts import (
     campaign_roles,
     check_login,
     disable_account,
-    enable_account,
     find_account,
     hash_password,
     password_link,
@@ -194,7 +193,7 @@ async def change_accounts(context: OwnerContext, fields: Form) -> Response:
             case "disable":
                 disable_account(connection, account_id, at)
             case "enable":
-                enable_account(connection, account_id)
+                disable_account(connection, account_id, None)
             case "remove":
                 remove_account(connection, account_id)
             case other:
