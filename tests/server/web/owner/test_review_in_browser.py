@@ -11,6 +11,7 @@ from browsers import Look
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.invitation_links import invite
+from server.web.journeys import click
 from server.web.owner.estate import Estate, served
 from server.web.owner.test_owner_in_browser import begin_session
 
@@ -82,8 +83,7 @@ def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browse
     owner.get_by_role("button", name="Send the reply").click()
     for _ in range(2):
         ann.locator("label[for=grade-2]").click()
-        ann.get_by_role("button", name="Save and continue").click()
-        expect(ann.get_by_text("Saved").first).to_be_attached()
+        click(ann, "Save and continue")
     ann.reload()
     expect(ann.get_by_text("Yes, they do.")).to_be_visible()
     look(ann, "replied")
