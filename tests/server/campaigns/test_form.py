@@ -63,6 +63,12 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
     magnitude = VALUES | {"protocol": "magnitude", "topics": "ducks"}
     plan = plan_from_form(magnitude, [SentFile("documents", "d.csv", many), checks])
     assert plan.topics[0].checks == ("d1", "d2")
+    for name, grades in (
+        ("gold.csv", b"topic,document,grade\nt1,d3,3\nt1,d4,0\n"),
+        ("g.qrels", b"t1 0 d3 3\nt1 0 d4 0\n"),
+    ):
+        plan = plan_from_form(magnitude, [SentFile("documents", "d.csv", many), SentFile("gold", name, grades)])
+        assert plan.topics[0].checks == ("d3", "d4")
 
 
 def test_so_many_ranks_of_each_run_are_judged():
@@ -128,7 +134,7 @@ def test_an_entry_test_of_ten_lets_the_careful_pass_and_1_in_18_who_guess_at_mos
             [TOPICS, DOCUMENTS, *RUNS],
             r"^protocol: preference .* use \[grades\]",
         ),
-        ({"ask": "best"}, [TOPICS, DOCUMENTS, *RUNS, GOLD], "^gold questions: .*that are no question's; remove"),
+        ({"ask": "best"}, [TOPICS, DOCUMENTS, *RUNS, GOLD], "^gold questions: a question .* takes none; leave"),
         ({"ask": "best"}, [DOCUMENTS, *RUNS], "^runs: topic 'q7' has no text; add it to the topics"),
         ({"ask": "two"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: ''; expected 'A > B'"),
         ({"ask": "two", "systems": "a > c"}, [TOPICS, DOCUMENTS, *RUNS], "^systems: there is no system 'c'; .*: a, b"),

@@ -38,6 +38,12 @@ def test_what_was_typed_is_there_after_a_reload_and_in_no_other_document(
     expect(tab.locator("#reason")).to_have_value("half a sent")
     until(lambda: [(row.text, row.reason) for row in drafts(campaign)] == [("12", "half a sent")], "a draft")
     fill(tab, "13", "other words")
+    tab.get_by_role("link", name="Pause").click()
+    is_at(tab, "pause")
+    expect(tab.locator("main")).to_contain_text("You gave no answer yet, so nothing can be lost.")
+    no_faults(tab)
+    tab.get_by_role("link", name="Go on now").click()
+    expect(tab.locator("#reason")).to_have_value("other words")
     other = context.new_page()  # a draft on the server, or nothing: this tab has no memory of its own
     other.goto(campaign.page)
     fill(other, "14", "from the second tab")
@@ -242,6 +248,8 @@ def test_a_paused_campaign_waits_and_a_stopped_one_says_goodbye(app: Application
     fill(tab)
     click(tab, "Save and continue")
     expect(tab.locator("h1")).to_have_text("The campaign has ended")
+    said = "You gave 1 answer. Everything is saved, but it does not count in the result."  # a set that is not complete
+    expect(tab.locator("main")).to_contain_text(said)
 
 
 @pytest.mark.nightly

@@ -52,7 +52,7 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
 
     ask : "" for all documents that runs retrieve on the first `depth` ranks; "best" or "two" for what decides which
     system is best, or a question about two `systems`. Without runs, every document is judged for every topic. The gold
-    file holds gold questions, the `first` of which are an entry test; of magnitudes, the check documents of each topic.
+    file holds gold questions, the `first` of which are an entry test; of magnitudes, grades, or in a .txt checks.
     """
     values = USUAL | dict(values)
     title, protocol = values["title"].strip(), values["protocol"]
@@ -69,6 +69,8 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
         raise ArgumentError("documents: choose a file")
     if protocol == "magnitude" and "gold" not in by_field:
         raise ArgumentError("gold questions: magnitudes need a relevant document of each topic and one that is not")
+    if values["ask"] and "gold" in by_field:
+        raise ArgumentError("gold questions: a question about systems takes none; leave the file out")
     named: dict[str, Any] = {key: "runs" if key == "runs" else one.place for key, one in by_field.items()}
     tables: dict[str, dict[str, Any]] = {
         "campaign": {"name": name, "title": title},
@@ -76,7 +78,8 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
         "files": named,
     }
     if protocol == "magnitude":
-        named["checks"] = named.pop("gold")
+        if named["gold"].endswith(".txt"):  # else it holds grades, from which checks follow
+            named["checks"] = named.pop("gold")
     elif "gold" in named:
         tables["gold"] = {"first": _number(values, "first"), "exclude": "exclude" in values}
         tables["gold"] |= {"accuracy": OF_PAIRS} if protocol == "preference" else {}
