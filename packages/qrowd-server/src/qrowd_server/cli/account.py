@@ -17,7 +17,6 @@ from qrowd_server.cli.database import open_campaigns, server_address
 if TYPE_CHECKING:
     from qrowd_server.store.base import Store
 
-PASSWORD = "QROWD_PASSWORD"  # a variable of the environment, for scripts
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
 AsLink = Annotated[
     bool, option("--link", help="Do not ask for a password: print a link by which the person sets one, within a day.")
@@ -95,10 +94,10 @@ def remove(name: Name, database: options.Database = options.DATABASE) -> None:
 
 
 def new_password() -> str:
-    """The hash of a password that is typed twice, or is in the environment."""
+    """The hash of a password that is typed twice, or for scripts is in the environment."""
     from qrowd_server.store.accounts import hash_password
 
-    typed = os.environ.get(PASSWORD) or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    typed = os.environ.get("QROWD_PASSWORD") or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     return hash_password(typed)
 
 

@@ -90,7 +90,7 @@ def export(
     from qrowd_server.campaigns.running.collected import collected
 
     with open_campaigns(database) as store:
-        kind = what or store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
+        kind: str = what or store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
     if names:  # which the log of the campaign keeps
         with open_campaigns(database, write=True, beside_server=True, create=False) as store:
             store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
