@@ -59,7 +59,7 @@ async def repeat(seconds: float, work: Callable[[], object]) -> None:
         await asyncio.sleep(seconds)
 
 
-SWITCH = 0.001  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
+SWITCH = 0.0002  # seconds after which a thread that computes lets another one go on: a long page holds up no answers
 GARBAGE = (20_000, 20, 50)  # objects, and rounds, after which garbage is searched for
 
 
