@@ -66,6 +66,22 @@ def test_short_names_are_shown_and_files_keep_the_full_ones(qrowd, folder):
     assert "my_bm25_2020" in (folder.parent / "x.csv").read_text()
 
 
+def test_a_table_for_a_paper_has_short_names_and_the_signature_the_full_ones(qrowd, folder):
+    for run in (folder / "runs").iterdir():
+        run.rename(run.with_name(f"my_{run.stem}_2020.run"))
+    arguments = ("table", *PANEL, "-m", "AP", "--baseline", "my_bm25_2020", "-o")
+    full = qrowd(*arguments, "full.tex").out
+    outcome = qrowd(*arguments, "short.tex", "--short-names")
+    assert outcome.status == 0, outcome.err
+    *shown, signature = outcome.out.splitlines()
+    assert "_2020" not in "".join(shown)
+    assert signature == full.splitlines()[-1]
+    assert "baseline my_bm25_2020" in signature
+    rows = [line for line in (folder.parent / "short.tex").read_text().splitlines() if not line.startswith("%")]
+    assert "2020" not in "".join(rows)
+    assert "2020" in (folder.parent / "full.tex").read_text().split("toprule")[1]
+
+
 @pytest.mark.parametrize("command", ["plan", "aware"])
 def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, command):
     for run in (folder / "runs").iterdir():
@@ -77,6 +93,6 @@ def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, c
     assert "rerank" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "plan", "aware", "plot"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "table", "plan", "aware", "plot"])
 def test_every_command_that_prints_systems_of_runs_has_short_names(qrowd, name):
     assert "--short-names" in qrowd(*name.split(), "--help").out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from qrowd.cli.options import option, pair_of
 from qrowd.cli.output import ShortNames, deliver, is_folder, output_file
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
-
-if TYPE_CHECKING:
-    from qrowd.influence.disputed_documents import Disagreements
 
 
 def disagreements(
@@ -55,6 +52,7 @@ def disagreements(
 ) -> None:
     """Show on which documents assessors disagree, ordered by what that changes in differences of systems."""
     from qrowd.influence.disputed_documents import disagreements as disagreements_of
+    from qrowd.influence.disputed_documents import write_adjudication
     from qrowd.judge import read_document_texts, read_topic_texts
     from qrowd.reports.disagreement_tables import DisagreementsReport, on_shared_scale
 
@@ -76,19 +74,6 @@ def disagreements(
     of_units = rankings.criterion is not None
     document = report.to_document().shown(result.systems, short_names=short_names, units=of_units)
     if folder and output is not None:
-        _write(output, result, of_topics, of_documents, n_documents)
+        write_adjudication(output, result, topics=of_topics, documents=of_documents, n_documents=n_documents)
+        typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)
     deliver(document, None if folder else output)
-
-
-def _write(
-    output: str,
-    result: Disagreements,
-    topics: dict[str, dict[str, str]],
-    documents: dict[str, dict[str, str]],
-    n_documents: int,
-) -> None:
-    """Write the folder of a campaign of the first documents."""
-    from qrowd.influence.disputed_documents import write_adjudication
-
-    write_adjudication(output, result, topics=topics, documents=documents, n_documents=n_documents)
-    typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -213,7 +213,8 @@ class SystemsOutput:
     def deliver(self, result: Reported | Document, arguments: Mapping[str, Any]) -> None:
         """Show the result, and write it."""
         scores = getattr(result, "scores", None)
-        systems = arguments["runs"].systems if scores is None else scores.systems  # a collection in parts has no list
+        named = arguments["runs"] if scores is None else scores  # a collection in parts has no list of systems
+        systems = getattr(named, "systems", ())
         deliver(document_of(result).shown(systems, top=self.top, short_names=self.short_names), self.output)
 
 
@@ -242,24 +243,26 @@ class PredictionOutput(SystemsOutput):
         """Write the judgments, show the result, and write it."""
         if self.qrels is not None:
             write_qrels(self.qrels, result.gains, assessor_in_column=len(result.gains.assessors) > 1)
-        runs = arguments["runs"]
-        systems = () if runs is None else runs.systems
-        deliver(result.to_document().shown(systems, top=self.top, short_names=self.short_names), self.output)
+        super().deliver(result, arguments)
 
 
 @dataclass(frozen=True)
 class TableOutput:
-    """Where the table for a paper is written."""
+    """By which names systems stand in the table for a paper, and where it is written."""
 
+    short_names: ShortNames = False
     output: Output = None
 
     def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
         """Write the table, and show it unless standard output has the file."""
+        shown = result.to_document().shown(arguments["runs"].systems, short_names=self.short_names)
+        named = replace(result, sentence=shown.sentence, table=shown.tables[0])
+        object.__setattr__(named, "signature", result.signature)
         standard = self.output is not None and is_standard_output(self.output)
         if self.output is not None:
             name = Path(name_with_ending(self.output))
             label = "tab:systems" if standard else f"tab:{name.stem}"
             latex = name.suffix.lower() == ".tex"
-            write_output(self.output, result.to_latex(label=label) if latex else result.content(name))
+            write_output(self.output, named.to_latex(label=label) if latex else named.content(name))
         if not standard:
-            show(result.to_document())
+            show(shown)
