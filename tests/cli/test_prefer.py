@@ -120,6 +120,51 @@ def test_log_worths_come_with_intervals_and_assessor_weights(qrowd, said, tmp_pa
     assert again.out == outcome.out
 
 
+def test_an_excluded_assessor_has_no_say_in_scores_by_preferences(qrowd, said, runs, tmp_path):
+    outcome = qrowd("evaluate", *runs, *said, "--exclude", "assessor-[12]", "--output", "s.json")
+    assert outcome.status == 0, outcome.err
+    assert outcome.err.startswith("note: excluded: assessor-1, assessor-2\n")
+    assert json.loads((tmp_path / "s.json").read_text())["assessor"] == ["assessor-3"]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--slots 1",
+        "--recode r.toml",
+        "--scale *=0-3",
+        "--labels 'low<high'",
+        "--normalise median",
+        "--clusters ^(.)",
+        "--identical-rows drop",
+        "--judgments j.qrels",
+    ],
+)
+def test_options_of_judgments_are_refused_where_preferences_are_scored(qrowd, said, runs, command, option):
+    outcome = qrowd(command, *runs, *said, *option.replace("'", "").split())
+    assert (outcome.status, outcome.err) == (
+        2,
+        f"qrowd: {option}: it is for judgments, and these are preferences; leave it out\n",
+    )
+
+
+def test_methods_that_combine_judgments_are_refused_where_preferences_are_scored(qrowd, said, runs):
+    outcome = qrowd("evaluate", *runs, *said, "--method", "majority")
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.startswith("qrowd: --method majority")
+    assert outcome.err.endswith(": it is for judgments, and these are preferences; leave it out\n")
+
+
+def test_preferences_are_not_cautioned_as_grades_are(tmp_path, qrowd, runs):
+    rows = [f"q01,q01-{d:05},q01-{d + 1:05},{name}" for name, d in [("ann", 22), ("bob", 40), ("cat", 28), ("dan", 10)]]
+    (tmp_path / "p.csv").write_text("\n".join(["topic,preferred,other,assessor", *rows, ""]))
+    outcome = qrowd("evaluate", *runs, "--preferences", "p.csv")
+    assert outcome.status == 0, outcome.err
+    assert "cover the whole pool" in outcome.out
+    assert "Caution" not in outcome.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -180,4 +180,4 @@ def test_preferences_make_a_page_too(qrowd, folder, tmp_path):
 def test_preferences_and_judgments_together_are_refused(qrowd, panel, folder):
     outcome = qrowd("report", *panel, "--preferences", folder / "preferences.csv")
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)
-    assert "give either judgments or preferences" in outcome.err
+    assert "it is for judgments, and these are preferences; leave it out" in outcome.err

@@ -32,7 +32,7 @@ def runs_and_crowd():
 def test_the_warning_stands_in_the_sentence_with_remedies_that_can_be_copied(runs_and_crowd):
     sentence = evaluation_of(*runs_and_crowd, ["nDCG@10"], rng=1).sentence
     assert "Caution: an assessor judged 33 % of a topic's pool on average" in sentence
-    assert "--slots 4 takes the first 4 judgments of each document as 4 assessors" in sentence
+    assert "--slots 4 makes the first judgments of each document 4 assessors" in sentence
     assert "--method 'dawid-skene(per=all)'" in sentence
 
 

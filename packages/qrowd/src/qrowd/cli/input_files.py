@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from qrowd.model import runs as model
     from qrowd.model.headers import Kind
     from qrowd.model.judgments import Judgments
+    from qrowd.model.preferences import Preferences
     from qrowd.model.scores import Scores
 
 
 T = TypeVar("T", "Judgments", "Scores")
+J = TypeVar("J", "Judgments", "Preferences")
 CAMPAIGNS = "qrowd.campaigns"  # entry points that read what a campaign has collected
 
 
@@ -162,8 +164,8 @@ def hold_answers(paths: list[str], data: object) -> bool:
     return files.hold_answers(paths, columns_named(getattr(data, "columns", None)))
 
 
-def without(judgments: Judgments, assessors: list[str] | None) -> Judgments:
-    """The judgments of all assessors but these, given by name or pattern."""
+def without(judgments: J, assessors: list[str] | None) -> J:
+    """The judgments, or preferences, of all assessors but these, given by name or pattern."""
     from qrowd.model.labels import matching
 
     if not assessors:

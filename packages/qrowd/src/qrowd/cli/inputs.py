@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.model.preferences import Preferences
 
+#: Options of judgments that preferences heed as well.
+OF_PREFERENCES = {"campaign", "database", "names", "assessor", "columns", "incomplete_rows", "exclude"}
+
 
 @dataclass(frozen=True)
 class JudgmentInputs(Data):
@@ -79,27 +82,27 @@ class RunsAndAnswers(RunsAndJudgments):
             return options.by_position(self.files, runs, self)
         if self.files:
             raise ArgumentError(f"unexpected extra argument {' '.join(self.files)}: with --preferences give --runs")
-        if self.judgments:
-            raise ArgumentError("--preferences: give either judgments or preferences")
         return runs, self
 
     def answers(self, data: options.Data) -> Judgments | Preferences:
         """The judgments, or the preferences, of files or of a campaign."""
-        if self.preferences:
-            return PreferenceData(
-                self.preferences,
-                format=self.format,
-                assessor=data.assessor,
-                columns=data.columns,
-                incomplete_rows=data.incomplete_rows,
-            ).read()
-        if data.campaign and not data.judgments:
-            from qrowd.model.preferences import Preferences
+        from qrowd.model.preferences import Preferences
 
+        collected: Judgments | Preferences | None = None
+        if self.preferences:
+            collected = PreferenceData(
+                **{name: getattr(self, name) for name in PreferenceData.__dataclass_fields__}
+            ).read()
+        elif data.campaign and not data.judgments:
             collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
-            if isinstance(collected, Preferences):
-                return collected
-        return data.read()
+        if not isinstance(collected, Preferences):
+            return data.read()
+        if of_judgments := sorted(data.given() - OF_PREFERENCES):
+            name = of_judgments[0]
+            raise ArgumentError(
+                "it is for judgments, and these are preferences; leave it out", name, getattr(data, name)
+            )
+        return reading.without(collected, data.exclude)
 
 
 @dataclass(frozen=True)
@@ -112,23 +115,20 @@ class EvaluationInputs(RunsAndAnswers):
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with what is read; the judgments of a partitioned collection are taken as they are."""
         paths = [self.files[0], self.files[-1]] if self.files else [*(self.judgments or []), *(self.runs or [])]
-        plain = Data(judgments=self.judgments) == Data(
-            **{name: getattr(self, name) for name in Data.__dataclass_fields__}
-        )
-        if len(paths) == 2 and paths[0] == paths[1] and plain and not values.get("methods"):
+        plain = self.given() <= {"judgments"} and not values.get("methods")
+        if len(paths) == 2 and paths[0] == paths[1] and plain:
             from qrowd.partitions import is_partitioned, open_partitioned
 
             if is_partitioned(paths[0]):
                 collection = open_partitioned(paths[0])
                 return {**values, "runs": collection.runs, "judgments": collection.judgments}
+        from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
+        from qrowd.model.preferences import Preferences
+
         runs, data = self.sources()
         arguments = {**values, "judgments": self.answers(data), "runs": runs.read_needed(data)}
-        if self.preferences or self.campaign:
-            from qrowd.evaluation import DEFAULT_PREFERENCE_MEASURES
-            from qrowd.model.preferences import Preferences
-
-            if isinstance(arguments["judgments"], Preferences):
-                arguments.setdefault("measures", DEFAULT_PREFERENCE_MEASURES)
+        if isinstance(arguments["judgments"], Preferences):
+            arguments.setdefault("measures", DEFAULT_PREFERENCE_MEASURES)
         if self.record is not None:
             from qrowd.reports.unanswered import read_unanswered
 

@@ -134,9 +134,12 @@ class Data:
         """With the options by which they were read, for signatures."""
         from qrowd.model.signature import written
 
-        names = {field.name for field in fields(Data) if getattr(self, field.name) not in (field.default, [])}
-        options = {name: getattr(self, name) for name in sorted(names - SOURCES)}
+        options = {name: getattr(self, name) for name in sorted(self.given() - SOURCES)}
         return replace(judgments, prepared=tuple(written(options)))
+
+    def given(self) -> set[str]:
+        """The names of the options that are not at their default."""
+        return {field.name for field in fields(Data) if getattr(self, field.name) not in (field.default, [])}
 
     def read_with(self, option: str, texts: Sequence[str]) -> tuple[Judgments, tuple[str, ...]]:
         """The judgments with those of further assessors, and the names of these.
@@ -323,17 +326,20 @@ def pair_of(names: list[str] | None, option: str = "systems") -> tuple[str, str]
     return names[0], names[1]
 
 
+def patterns_by_name(texts: list[str] | None, option: str, expected: str) -> dict[str, list[str]]:
+    """{name: patterns} of NAME=PATTERN; a name that is given twice has both patterns."""
+    patterns: dict[str, list[str]] = {}
+    for text in texts or []:
+        name, equals, pattern = text.partition("=")
+        if not (name and equals and pattern):
+            raise ArgumentError(f"--{option} {text}: expected {expected}")
+        patterns.setdefault(name, []).append(pattern)
+    return patterns
+
+
 def related_of(texts: list[str] | None) -> dict[str, list[str]] | None:
-    """{assessors: systems} of --related; a pattern of assessors that is given twice is related to both."""
-    if not texts:
-        return None
-    related: dict[str, list[str]] = {}
-    for text in texts:
-        assessors, equals, systems = text.partition("=")
-        if not (assessors and equals and systems):
-            raise ArgumentError(f"--related {text}: expected ASSESSORS=SYSTEMS, as in 'qwen*=dual*'")
-        related.setdefault(assessors, []).append(systems)
-    return related
+    """{assessors: systems} of --related."""
+    return patterns_by_name(texts, "related", "ASSESSORS=SYSTEMS, as in 'qwen*=dual*'") or None
 
 
 def read_duplicates(path: str) -> Duplicates:

@@ -58,7 +58,10 @@ def replace(
 
     data = options.judgments_by_position(files, data)
     runs = options.Runs(runs.of(data), runs.system)
-    groups = systems_by_group(group or [], runs.runs)
+    groups = options.patterns_by_name(group, "group", "NAME=PATTERN, as in 'neural=neural_*'")
+    if groups and not runs.runs:
+        command = shlex.join(["qrowd", *sys.argv[1:], "--runs", "RUNS"])
+        raise ArgumentError(f"--group: bias is estimated from scores of systems; type `{command}`")
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
     result = replacement_report(
@@ -76,17 +79,3 @@ def replace(
     )
     systems = () if rankings is None else rankings.systems
     deliver(result.to_document().shown(systems, short_names=short_names, units=judgments.criterion is not None), output)
-
-
-def systems_by_group(texts: list[str], runs: list[str] | None) -> dict[str, list[str]]:
-    """{name: patterns}; a name that is given twice holds the systems of both patterns."""
-    groups: dict[str, list[str]] = {}
-    for text in texts:
-        name, equals, pattern = text.partition("=")
-        if not (name and equals and pattern):
-            raise ArgumentError(f"--group {text}: expected NAME=PATTERN, as in 'neural=neural_*'")
-        groups.setdefault(name, []).append(pattern)
-    if groups and not runs:
-        command = shlex.join(["qrowd", *sys.argv[1:], "--runs", "RUNS"])
-        raise ArgumentError(f"--group: bias is estimated from scores of systems; type `{command}`")
-    return groups

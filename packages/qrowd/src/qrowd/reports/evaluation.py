@@ -166,6 +166,8 @@ def evaluation_of(
     The other options are those of `evaluate`, `evaluate_methods` and `summarise`.
     """
     parsed = [measure(each) for each in measures]
+    if methods and isinstance(judgments, Preferences):
+        raise ArgumentError("it is for judgments, and these are preferences; leave it out", "methods", methods)
     if methods and isinstance(runs, Runs) and isinstance(judgments, Judgments):
         if results is not None:
             raise ArgumentError("results: methods need the judgments of all parts at once; leave it out")

@@ -148,25 +148,23 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
 def coverage_warning(scores: Scores) -> str:
     """A sentence for the top of a report, where assessors judged so little of the pools that scores are too low.
 
-    Empty where they judged at least LITTLE_COVERAGE of a pool on average, or where unjudged documents are taken out
-    of the rankings.
+    Empty where they judged at least LITTLE_COVERAGE of a pool on average, where unjudged documents are taken out of the
+    rankings, and of preferences, by which an unjudged document does not count as not relevant.
     """
-    conventions = scores.attributes.get("conventions")
+    about = scores.attributes
     judged = scores.coverage > 0
-    if conventions is None or "methods" in scores.attributes or conventions["unjudged"] != "nonrelevant":
+    if not about.get("scales") or "methods" in about or about["conventions"]["unjudged"] != "nonrelevant":
         return ""
     if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
         return ""
-    by_topic = scores.coverage.sum(axis=0)[judged.any(axis=0)]
-    n = max(int(by_topic.min() + 1e-9), 1)
-    first = "judgment" if n == 1 else f"{n} judgments"
-    magnitudes = any(scale.kind == "magnitude" for scale in scores.attributes["scales"].values())
+    n = max(int(scores.coverage.sum(axis=0)[judged.any(axis=0)].min() + 1e-9), 1)
+    magnitudes = any(scale.kind == "magnitude" for scale in about["scales"].values())
     method = "geometric-mean" if magnitudes else "'dawid-skene(per=all)'"
     return (
         f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
-        f"did not judge count as not relevant, so the scores are too low. Remedy: --slots {n} takes the first {first} "
-        f"of each document as {count(n, 'assessor')}; "
-        f"qrowd evaluate --method {method} merges all judgments of a document first."
+        f"did not judge count as not relevant, so the scores are too low. Remedy: --slots {n} makes the first "
+        f"judgments of each document {count(n, 'assessor')}; qrowd evaluate --method {method} merges all judgments of "
+        "a document first."
     )
 
 

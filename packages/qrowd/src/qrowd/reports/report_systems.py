@@ -123,7 +123,7 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     return Answer(
         verdict=_verdict((first, *equals), best, len(names)) + by_reference,
         sentence=_sentence(part.measure, one, first, second),
-        caution=coverage_warning(scores).strip() if scores.attributes.get("scales") else "",  # it is about grades
+        caution=coverage_warning(scores).strip(),
         advice=advice(one) if one else "",
         first=first,
         second=second,
