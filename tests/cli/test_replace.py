@@ -35,6 +35,7 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     for note in ("independent: topics, documents of one topic may be alike",
                  "eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
                  "bias: 95 % prediction interval for one more assessor", "severity: removed by shuffling",
+                 "alike; of crowd-3, it explained ",
                  "scale: 0-3"):  # fmt: skip
         assert note in outcome.out
 
@@ -93,6 +94,7 @@ def test_unlike_scales_are_brought_together_and_the_note_says_how(qrowd, people,
     assert outcome.status == 0, outcome.err
     assert "eps 0.1" in outcome.out
     assert "scale: 0-3 (inferred): ann, bob and lena; 0..1 (inferred): llm-a; " in outcome.out
+    assert "error, before they are put on the assessor's scale: every value divided by its scale's max" in outcome.out
     assert "test: every value divided by its scale's maximum; kappa: each judgment counted as relevant" in outcome.out
     binary = qrowd("replace", *people, "--model", folder / "judges" / "crowd-1.qrels")
     assert "test, kappa: each judgment counted as relevant or not, by its assessor's own scale" in binary.out
@@ -199,9 +201,11 @@ def test_each_of_several_models_is_tested_as_if_alone(qrowd, people, folder, tmp
     both = qrowd("replace", *options, "--model", *models, "-o", "both.csv")
     assert both.status == 0, both.err
     assert both.out.startswith(
-        "Of 2 models, each tested alone: crowd-2 may replace your assessors (ann, bob, lena and sven).\n"
+        "Of 2 models, each tested alone: crowd-2 (2 of 4) may replace half of your assessors or more "
+        "(ann, bob, lena and sven).\n"
     )
     rows = pd.read_csv(tmp_path / "both.csv").set_index("model")
+    assert rows.loc["crowd-2", "replaceable"].sum() == 2
     for model in models:
         assert qrowd("replace", *options, "--model", model, "-o", "one.csv").status == 0
         alone = pd.read_csv(tmp_path / "one.csv").set_index("model")
@@ -291,9 +295,12 @@ def test_with_one_assessor_the_rest_that_can_be_said_is_said(qrowd, folder):
     assert outcome.status == 0, outcome.err
     assert outcome.out.startswith(
         "Whether any of 2 models may replace gold is not known: the alternative annotator test needs at least 3 "
-        "assessors with enough documents; "
+        "assessors besides the model, as does a verdict on its bias (--group); let 2 more assessors judge at least 30 "
+        "of these documents; sven has the highest kappa"
     )
-    assert "no test: it leaves out one assessor at a time; let 2 more assessors judge" in outcome.out
+    without = qrowd(*("replace", "--judgments", folder / "gold.qrels", *judges, "--runs", folder / "runs"), "--group",
+                    "rerank=rerank*")  # fmt: skip
+    assert without.out.splitlines()[:-1] == outcome.out.splitlines()[:-1]  # all but the signature: no bias
     alone = qrowd("replace", "--judgments", folder / "gold.qrels", *judges[:2])
     assert "rankings: --runs FILES adds whether systems rank alike" in alone.out
 
@@ -303,15 +310,16 @@ def test_too_few_documents_are_no_reason_to_say_nothing(qrowd, people, folder):
     few.write_text("".join((folder / "judges" / "sven.qrels").read_text().splitlines(keepends=True)[:29]))
     outcome = qrowd("replace", *people, "--model", few, "--scale", "*=0-3")
     assert outcome.status == 0, outcome.err
-    assert "and these have too few documents in common. Its kappa is " in outcome.out
-    assert "no test: 0 of 3 assessors have 30 documents that 'few' and another assessor judged" in outcome.out
+    start = "Whether few may replace ann, bob and lena is not known: 0 of 3 assessors have 30 documents that 'few' and "
+    assert outcome.out.startswith(start)
+    assert "each are needed. Its kappa is " in outcome.out
 
 
 def test_runs_without_a_group_compare_rankings_and_a_note_names_the_group(qrowd, people, folder):
     outcome = qrowd("replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--runs", folder / "runs")
     assert outcome.status == 0, outcome.err
     assert "By nDCG@10 of 12 systems, tau-b of its ranking with those of 3 assessors is " in outcome.out
-    assert "bias: not estimated; --group 'NAME=PATTERN' names systems" in outcome.out
+    assert "bias: not estimated; --group 'NAME=PATTERN' names systems that it may favour, for 3 " in outcome.out
 
 
 def test_the_best_systems_stand_by_their_short_names(qrowd, people, folder):

@@ -93,6 +93,13 @@ def test_the_interval_of_kappa_is_that_of_leaving_out_one_topic_at_a_time():
         assert first.kappa_interval(other) == pytest.approx((value, value - half, value + half))
 
 
+def test_the_interval_of_a_kappa_stays_within_minus_1_and_1():
+    said = {"ann": "001100110011", "near": "001111000011"}  # kappa 1/3, without a topic 0, 1, 0: 1/3 +- 2.87
+    rows = [(f"t{i // 4}", f"d{i}", who, float(v)) for who, values in said.items() for i, v in enumerate(values)]
+    value, low, high = compare_model(Judgments.from_rows(rows, scales={"*": "binary"}), "near").kappa_interval()
+    assert (value, low, high) == (pytest.approx(1 / 3), -1, 1)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(("n_draws", "least"), [(40, 0.85), pytest.param(120, 0.88, marks=pytest.mark.nightly)])
 def test_the_interval_of_a_difference_of_kappas_covers_the_difference(n_draws, least):

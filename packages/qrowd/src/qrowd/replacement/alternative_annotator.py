@@ -421,7 +421,7 @@ def _check(eps: float, q: float, closeness: Closeness | None, independent: Indep
 
 
 def _too_few(assessors: tuple[str, ...]) -> str:
-    number = f"{plural(len(assessors), 'assessor')} ({_listed(assessors)})"
+    number = plural(len(assessors), "assessor")
     return f"assessors: {number}; the alternative annotator test needs at least {MIN_ASSESSORS}; add judgments of more"
 
 
@@ -443,7 +443,3 @@ def _too_little(
         f"{int(documents.sum())} of {len(assessors)} assessors have {min_documents} documents that {model!r} and "
         f"another assessor judged too ({most}); {MIN_ASSESSORS} with {min_documents} documents each are needed"
     )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "") if names else "none"

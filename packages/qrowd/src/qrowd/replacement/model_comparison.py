@@ -26,6 +26,7 @@ from qrowd.model.result import Result
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores, known_mean
 from qrowd.replacement.alternative_annotator import (
+    MIN_ASSESSORS,
     AnnotatorTest,
     Closeness,
     Independent,
@@ -74,7 +75,8 @@ class ModelComparison(Result):
     kappas_without : {topic: mean kappa of the model with the assessors without the topic}.
     calibrations : of the model against each assessor who judged a document of the model's. calibration : against the
         mean grade of all assessors; None where their scales cannot be one.
-    scores, rankings : None without runs. bias : None without groups of systems.
+    scores, rankings : None without runs. bias : None without groups of systems, and with fewer than three
+        assessors.
     """
 
     summary = "A model compared with each human assessor"
@@ -100,10 +102,12 @@ class ModelComparison(Result):
     def kappa_interval(self, other: ModelComparison | None = None) -> tuple[float, float, float]:
         """Mean kappa, or how much higher it is than that of another model, and its 95 % interval over topics."""
         value, without = self.mean_kappa, np.array(list(self.kappas_without.values()))
+        limit = 1.0
         if other is not None:
+            limit = 2.0
             value -= other.mean_kappa
             without -= [other.kappas_without.get(topic, other.mean_kappa) for topic in self.kappas_without]
-        low, high = jackknife_interval(np.array(value), without, np.ones(without.size), 0.95)
+        low, high = jackknife_interval(np.array(value), without, np.ones(without.size), 0.95, bounds=(-limit, limit))
         return value, float(low), float(high)
 
     def kappa(self) -> Floats:
@@ -217,7 +221,7 @@ def compare_model(
         scoring = replace(conventions, grades="as-is")
         scores = evaluate(runs, graded, [measure], conventions=scoring)
         rankings = model_rankings(scores, model)
-        if groups:
+        if groups and len(assessors) >= MIN_ASSESSORS:
             expected = expected_scores(runs, graded, measure, model, conventions=scoring, rng=SEED)
             bias = assessor_bias(scores, groups, model, expected=expected)
     agreement = _kappas(own, combine_scales, closeness, conventions)

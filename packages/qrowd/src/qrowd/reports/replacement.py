@@ -34,7 +34,7 @@ from qrowd.replacement.assessor_bias import SEVERITY_ERROR, AssessorBias
 from qrowd.replacement.model_comparison import ModelComparison, compare_model
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import MODEL_NAME, count, interval, is_or_are, listed, number, percent, probability, signed
+from qrowd.reports.phrases import MODEL_NAME, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scale_notes import scale_rules, scales_note, thresholds
 from qrowd.reports.table import Column, frame_table
 
@@ -74,7 +74,7 @@ class Replacement(Reported):
 
     def _sentence_of_one(self) -> str:
         comparison = self.models[0]
-        sentences = [_untested(comparison) if comparison.test is None else _verdict(comparison.test)]
+        sentences = [_sentence_without_test(comparison) if comparison.test is None else _verdict(comparison.test)]
         if comparison.rankings is not None:
             sentences.append(_rankings_sentence(comparison))
         if comparison.bias is not None:
@@ -83,16 +83,15 @@ class Replacement(Reported):
 
     def _sentence_of_several(self) -> str:
         n = len(self.models)
-        assessors = listed(self.models[0].assessors)
         tests = [comparison.test for comparison in self.models if comparison.test is not None]
         if tests:
-            passing = [test.model for test in tests if test.passes]
+            passing = [f"{t.model} ({t.replaceable.sum()} of {len(t.assessors)})" for t in tests if t.passes]
             verdict = f"{listed(passing)} may" if passing else "none has shown that it may"
-            return f"Of {n} models, each tested alone: {verdict} replace your assessors ({assessors})."
-        return (
-            f"Whether any of {n} models may replace {assessors} is not known: the alternative annotator test needs at "
-            f"least {MIN_ASSESSORS} assessors with enough documents{self._highest_kappa()}."
-        )
+            return (
+                f"Of {n} models, each tested alone: {verdict} replace half of your assessors or more "
+                f"({listed(self.models[0].assessors)})."
+            )
+        return f"Whether any of {n} models may replace {_untested(self.models[0])}{self._highest_kappa()}."
 
     def _highest_kappa(self) -> str:
         """The model with the highest kappa, and how far it is ahead of the next; of equal ones the first given."""
@@ -202,9 +201,10 @@ def replacement_report(
         statistics["test"] = unlike_in_test(every, closeness)
     if any(one.kappas is not None for one in comparisons):
         statistics["kappa"] = "relevant"
+    errors = "mean difference, error, before they are put on the assessor's scale"
     rules = (
         scale_rules(every, combine_scales, statistics),
-        scale_rules(every, "auto", {"mean difference, error": "rescaled"}),
+        scale_rules(every, "auto", {errors: "rescaled"}),
     )
     about = scales_note(scales, "; ".join(filter(None, rules)))
     repeats = repeats_note(judgments.n_repeats(), f"; counted: {conventions.repeats}")
@@ -238,14 +238,21 @@ def _verdict(test: AnnotatorTest) -> str:
 
 
 def _untested(comparison: ModelComparison) -> str:
+    """Whom the model may replace is not known, and why."""
+    n = len(comparison.assessors)
+    reason = comparison.reason
+    if n < MIN_ASSESSORS:
+        more = count(MIN_ASSESSORS - n, "more assessor", "more assessors")
+        reason = (
+            f"the alternative annotator test needs at least {MIN_ASSESSORS} assessors besides the model, as does a "
+            f"verdict on its bias (--group); let {more} judge at least {MIN_DOCUMENTS} of these documents"
+        )
+    return f"{listed(comparison.assessors)} is not known: {reason}"
+
+
+def _sentence_without_test(comparison: ModelComparison) -> str:
     """That the test cannot be computed, and how far the model agrees with each assessor."""
-    assessors = comparison.assessors
-    n = len(assessors)
-    why = f"there {is_or_are(n)} {n}" if n < MIN_ASSESSORS else "these have too few documents in common"
-    text = (
-        f"Whether {comparison.model} may replace {listed(assessors)} is not known: the alternative annotator test "
-        f"needs at least {MIN_ASSESSORS} assessors besides the model, and {why}."
-    )
+    text = f"Whether {comparison.model} may replace {_untested(comparison)}."
     frame = comparison.to_frame()
     rows = frame[frame["kappa"].notna()].itertuples()
     parts = [f"{number(row.kappa, 3)} with {row.assessor} ({count(row.n_documents, 'document')})" for row in rows]
@@ -358,16 +365,6 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
     """How the parts were computed, and what would add to the answer."""
     if comparison.test is not None:
         yield from _test_notes(comparison.test)
-    else:
-        reason = comparison.reason
-        n = len(comparison.assessors)
-        if n < MIN_ASSESSORS:
-            more = count(MIN_ASSESSORS - n, "more assessor", "more assessors")
-            reason = (
-                f"it leaves out one assessor at a time; let {more} judge at least {MIN_DOCUMENTS} of these documents"
-            )
-        consequence = "without it nobody knows whether the model is as close to assessors as they are to each other"
-        yield Note("no test", f"{reason}; {consequence}")
     yield Note("assessors", "all in --judgments whom --model does not name count as people; --exclude leaves some out")
     if comparison.kappas is not None:
         weights = comparison.kappas.weights
@@ -385,7 +382,9 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
         return
     yield Note("rankings", "by the systems' means over the topics that model and assessor both scored")
     if comparison.bias is None:
-        yield Note("bias", "not estimated; --group 'NAME=PATTERN' names systems that the model may favour")
+        yield Note(
+            "bias", "not estimated; --group 'NAME=PATTERN' names systems that it may favour, for 3 assessors or more"
+        )
     else:
         yield from _bias_notes(comparison.bias)
 
@@ -417,12 +416,12 @@ def _bias_notes(bias: AssessorBias) -> Iterator[Note]:
     yield Note(
         "bias",
         f"{percent(bias.confidence)} prediction interval for one more assessor, Student's t with "
-        f"{int(bias.df.min())} degrees of freedom; if it excludes 0, the model is further from the assessors than "
-        "another assessor would be",
+        f"{int(bias.df.min())} degrees of freedom; an interval without 0: the model is further from the assessors "
+        "than another assessor would be",
     )
     change = ", ".join(f"{s:+.3f} for {g}" for g, s in zip(bias.groups, bias.severity, strict=True))
     yield Note(
         "severity",
-        "removed by shuffling each assessor's judgments among documents that the others judged alike; it explained "
-        f"{change}, and {percent(SEVERITY_ERROR)} of that is in the standard error",
+        "removed by shuffling each assessor's judgments among documents that the others judged alike; of "
+        f"{bias.model}, it explained {change}, and {percent(SEVERITY_ERROR)} of that is in the standard error",
     )
