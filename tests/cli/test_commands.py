@@ -89,6 +89,15 @@ def test_recode_and_scale_change_what_an_assessor_means(qrowd, folder, tmp_path)
     assert "0-2 (inferred): bob" in scales
 
 
+def test_values_beyond_the_declared_scale_can_be_recoded_to_no_judgments(qrowd, tmp_path):
+    (tmp_path / "model.qrels").write_text("1 0 a 3\n1 0 b 9\n1 0 c 0\n")
+    (tmp_path / "recode.toml").write_text('"*" = {9 = -1}\n')
+    assert qrowd("assessors", "--judgments", "model.qrels", "--scale", "*=0-3").status == 2
+    outcome = qrowd("assessors", "--judgments", "model.qrels", "--recode", "recode.toml", "--scale", "*=0-3")
+    assert outcome.status == 0, outcome.err
+    assert "scale: 0-3 (declared)" in outcome.out
+
+
 def test_slots_turn_a_crowd_into_a_few_assessors(qrowd, folder):
     out = qrowd(
         "evaluate", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3, "-m", "nDCG@10"

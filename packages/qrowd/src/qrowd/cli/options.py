@@ -119,7 +119,7 @@ class Data:
     _show_notes = staticmethod(show_notes)  # of a campaign
 
     def read(self) -> Judgments:
-        """The judgments, on the declared scales, recoded, and in slots where that is asked for."""
+        """The judgments, recoded, on the declared scales, and in slots where that is asked for."""
         return self._noted(self._in_slots(self._normalised(self._settled(self._collected()))))
 
     def _in_slots(self, judgments: Judgments) -> Judgments:
@@ -218,12 +218,12 @@ class Data:
         return normalise_magnitudes(judgments, scheme=scheme)
 
     def _settled(self, judgments: Judgments) -> Judgments:
-        """With the declared scales, and recoded."""
+        """Recoded, and with the declared scales, which are those of the new values."""
         from qrowd import files
 
         scales = dict(map(pattern_and_scale, self.scale or []))
-        scaled = judgments.with_scales(scales) if scales else judgments
-        return scaled if self.recode is None else scaled.recode(files.read_recoding(self.recode))
+        recoded = judgments if self.recode is None else judgments.recode(files.read_recoding(self.recode))
+        return recoded.with_scales(scales) if scales else recoded
 
 
 def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, Data]:
