@@ -5,6 +5,7 @@ import pytest
 
 import qrowd
 from qrowd import Conventions
+from qrowd.errors import ScaleError
 from qrowd.reports.comparison import compare
 from qrowd.reports.design_tables import plan
 from qrowd.reports.evaluation import evaluation_of
@@ -50,6 +51,17 @@ def test_both_remedies_silence_the_warning(runs_and_crowd):
     assert "Caution" not in evaluation_of(runs, crowd.slots(4), ["nDCG@10"], rng=1).sentence
     merged = evaluation_of(runs, crowd, ["nDCG@10"], methods=["dawid-skene(per=all)"], rng=1)
     assert "Caution" not in merged.sentence
+
+
+def test_slots_are_no_remedy_where_assessors_judge_on_different_scales(runs_and_crowd):
+    runs, crowd = runs_and_crowd
+    mixed = crowd.recode({"w1": {1.0: 2.0}}).with_scales({"w1": "0-2", "*": "binary"})
+    with pytest.raises(ScaleError):
+        mixed.slots(4)
+    sentence = evaluation_of(runs, mixed, ["nDCG@10"], rng=1).sentence
+    assert "Remedy: qrowd evaluate --method 'dawid-skene(per=all)'" in sentence
+    assert "--slots" not in sentence
+    assert "Remedy: --slots 4" in evaluation_of(runs, mixed.with_scales({"*": "0-2"}), ["nDCG@10"], rng=1).sentence
 
 
 def test_nothing_is_said_where_unjudged_documents_are_left_out(runs_and_crowd):

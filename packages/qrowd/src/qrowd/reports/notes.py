@@ -158,13 +158,13 @@ def coverage_warning(scores: Scores) -> str:
     if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
         return ""
     n = max(int(scores.coverage.sum(axis=0)[judged.any(axis=0)].min() + 1e-9), 1)
-    magnitudes = any(scale.kind == "magnitude" for scale in about["scales"].values())
-    method = "geometric-mean" if magnitudes else "'dawid-skene(per=all)'"
+    scales = list(about["scales"].values())
+    method = "geometric-mean" if any(scale.kind == "magnitude" for scale in scales) else "'dawid-skene(per=all)'"
+    slots = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; "
     return (
         f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
-        f"did not judge count as not relevant, so the scores are too low. Remedy: --slots {n} makes the first "
-        f"judgments of each document {count(n, 'assessor')}; qrowd evaluate --method {method} merges all judgments of "
-        "a document first."
+        f"did not judge count as not relevant, so the scores are too low. Remedy: {slots if alike(scales) else ''}"
+        f"qrowd evaluate --method {method} merges all judgments of a document first."
     )
 
 

@@ -28,8 +28,7 @@ from qrowd.model.signature import version, with_signature
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note, Section
 from qrowd.reports.kinship_tables import kinship_table, related_assessors
-from qrowd.reports.notes import documents_down_to
-from qrowd.reports.phrases import count, number, percent
+from qrowd.reports.phrases import count, number
 from qrowd.reports.report_assessors import assessors_section, preferring_section, topics_section
 from qrowd.reports.report_data import AnyTexts, PageData, texts_of
 from qrowd.reports.report_influence import influence_section
@@ -184,19 +183,13 @@ def _tau_with(scores: Scores, gold: Scores) -> dict[str, float]:
 
 def _coverage_section(runs: Runs, judgments: Judgments | Preferences, scores: Scores, notes: Sequence[Note]) -> Section:
     """What the report is based on."""
-    ((cutoff, share),) = scores.attributes["unjudged_shares"].items()
     if isinstance(judgments, Preferences):
-        n = len(judgments)
-        noun = "preference"
-        judged = "compared"
+        opinions = count(len(judgments), "preference")
     else:
-        n = int((judgments.value >= 0).sum())
-        noun = "judgment"
-        judged = "judged"
+        opinions = count(int((judgments.value >= 0).sum()), "judgment")
     n_topics = int((~np.isnan(scores.values[0])).any(axis=(0, 2)).sum())
     sentence = (
-        f"{count(n, noun)} by {count(len(scores.assessors), 'assessor')} on {count(n_topics, 'topic')}; "
-        f"{count(len(scores.systems), 'system')} with {count(len(runs), 'result')}. "
-        f"{percent(share, 1)} of {documents_down_to(cutoff)} results were {judged} by nobody."
+        f"{opinions} by {count(len(scores.assessors), 'assessor')} on {count(n_topics, 'topic')}; "
+        f"{count(len(scores.systems), 'system')} with {count(len(runs), 'result')}."
     )
     return Section("coverage", "Data and conventions", sentence, notes=tuple(notes))
