@@ -113,13 +113,14 @@ def test_scores_leave_out_gold_documents_that_no_run_ranks_and_exports_and_agree
         said, agreed = (store.read(lambda c, f=final: judgments(c, "pilot", final=f)) for final in (True, False))
         assert len(agreed.value) == len(clicks)
         note = "campaign pilot: scores leave out judgments of gold documents that no run ranks: 9"
-        assert said.notes[-2:] == ("campaign pilot: judgments of gold documents: 12", note)
+        assert said.notes[-2:] == (f"campaign pilot: judgments of gold documents: 12 ({SEEN})", note)
         assert note not in agreed.notes
 
 
 NAMES = ("ann", "bob", "cleo")
+SEEN = "compare --unjudged condensed leaves out those that an assessor did not see"
 NOTES = (
-    "campaign pilot: judgments of gold documents: 9",
+    f"campaign pilot: judgments of gold documents: 9 ({SEEN})",
     "campaign pilot: answers replaced by final answers of owners: 9 (final answers: 3)",
 )
 

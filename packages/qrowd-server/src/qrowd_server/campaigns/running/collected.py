@@ -150,7 +150,8 @@ def origin_notes(
     """What is to be said of judgments of a campaign with these origins, a line each. final : as in `judgments`."""
     n, notes = Counter(origins), []
     if n[OF_GOLD]:
-        notes.append(f"campaign {row.name}: judgments of gold documents: {n[OF_GOLD]}")
+        unseen = "compare --unjudged condensed leaves out those that an assessor did not see"
+        notes.append(f"campaign {row.name}: judgments of gold documents: {n[OF_GOLD]} ({unseen})")
     if n_final := len(final_answers(connection, row.id)):
         replaced = f"answers replaced by final answers of owners: {n[FINAL]}"
         text = f"{replaced} (final answers: {n_final})" if final else f"final answers of owners, left out: {n_final}"

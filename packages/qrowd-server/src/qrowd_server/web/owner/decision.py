@@ -1,4 +1,8 @@
-"""Which system is better by the answers so far: what `qrowd compare --campaign` and the report say, for a page."""
+"""Which system is better by the answers so far: what `qrowd compare --campaign` and the report say, for a page.
+
+People see some of the gold documents, each other ones. So with gold questions, rankings are condensed to what each
+assessor judged: else a system would lose by those gold documents that an assessor did not see.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,13 @@ OF_OTHER_TABLES = ("agreement of rankings", "AP correlation", "AP-b", "same sign
 class Decision:
     """What can be said of the systems.
 
-    sentence : of `qrowd compare`. conditions : its notes, and its signature. answer : of the report, about the leader
-    and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and grades of its first rows.
+    sentence : of `qrowd compare`. options : of this command. conditions : its notes, and its signature. answer : of the
+    report, about the leader and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and grades
+    of its first rows.
     """
 
     sentence: str
+    options: str = ""
     conditions: tuple[str, ...] = ()
     answer: str = ""
     disagreement: str = ""
@@ -48,7 +54,7 @@ async def decision_of(context: OwnerContext) -> Decision | None:
     async def work() -> Decision | None:
         try:
             runs, judged = await context.read(kept_runs, name), await context.read(judgments, name)
-            return await asyncio.to_thread(decide, runs, judged)
+            return await asyncio.to_thread(decide, runs, judged, row.settings.get("gold") is not None)
         except QrowdError:  # preferences, or no runs, or too few judgments to compare them
             return None
 
@@ -58,16 +64,18 @@ async def decision_of(context: OwnerContext) -> Decision | None:
         return WAITING
 
 
-def decide(runs: Runs, judged: Judgments) -> Decision:
-    """What these judgments say of the systems."""
+def decide(runs: Runs, judged: Judgments, condensed: bool) -> Decision:
+    """What these judgments say of the systems. condensed : whether only what each assessor judged is ranked."""
     from qrowd.comparison.head_to_head import head_to_head  # slow to import
     from qrowd.influence.disputed_documents import disagreements
+    from qrowd.model.conventions import Conventions
     from qrowd.reports.comparison import compare
     from qrowd.reports.difference_tables import intervals
     from qrowd.reports.disagreement_tables import DisagreementsReport
     from qrowd.reports.report_systems import answer_of, leading_pair
 
-    comparison = compare(runs, judged)
+    conventions = Conventions(unjudged="condensed") if condensed else Conventions()
+    comparison = compare(runs, judged, conventions=conventions)
     scores, confidence = comparison.scores, comparison.choices.confidence
     pair = leading_pair(scores)
     of_pair = intervals(scores, *pair, confidence=confidence)
@@ -77,6 +85,7 @@ def decide(runs: Runs, judged: Judgments) -> Decision:
     notes = [note for note in comparison.notes if note.kind not in OF_OTHER_TABLES]
     return Decision(
         comparison.sentence,
+        " --unjudged condensed" if condensed else "",
         (*map(str, notes), *runs.notes, *judged.notes, comparison.signature),
         f"{answer.verdict}. {answer.sentence} {answer.caution}",
         DisagreementsReport(disputed).sentence,
