@@ -29,8 +29,8 @@ class Decision:
     """What can be said of the systems.
 
     sentence : of `qrowd compare`. options : of this command. conditions : its notes, and its signature. answer : of the
-    report, about the leader and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and grades
-    of its first rows.
+    report, about the leader and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and
+    grades of its first rows.
     """
 
     sentence: str
