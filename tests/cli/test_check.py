@@ -366,6 +366,17 @@ def test_what_is_not_there_and_what_is_empty_is_said_in_one_line(qrowd, tmp_path
     ]  # fmt: skip
 
 
+def test_what_is_no_mistake_stands_apart_from_what_is_wrong(qrowd, tmp_path):
+    (tmp_path / "bad.qrels").write_text("q1 0 d1 x\n")
+    (tmp_path / "runs.csv").write_text("system,topic,document,rank\na,q1,d1,1\n")
+    lines = qrowd("check", "bad.qrels", "runs.csv").out.splitlines()
+    wrong = lines.index("What is wrong")
+    assert lines[wrong + 1].startswith("  bad.qrels")
+    assert lines[wrong + 2 : wrong + 4] == [
+        "Notes, which are no mistakes", "  runs.csv: there is no score column, so the rank gives the order",
+    ]  # fmt: skip
+
+
 def test_standard_input_is_checked(qrowd, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"topic,document,worker,label\nq,d,a,1\nq,d,b,0\n")))
     assert "  Can I trust my judges?  qrowd agree --judgments -\n" in qrowd("check", "-").out

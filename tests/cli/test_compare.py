@@ -193,7 +193,7 @@ def test_the_condition_is_about_the_intervals_at_the_confidence_that_is_asked_fo
         ("hybrid>bm25", "--fail-if 'hybrid>bm25': expected"),
         ("hybrid<=bm52", "system 'bm52' is not among the systems; did you mean 'bm25'?"),
         ("hybrid<=hybrid", "are the same; name two"),
-        ("hybrid<=splade", "--fail-if 'hybrid<=splade': it names the systems to compare; leave out systems"),
+        ("hybrid<=splade", "--fail-if 'hybrid<=splade': it names the systems to compare; leave out --systems"),
     ],
 )
 def test_a_condition_that_means_nothing_has_exit_status_2(qrowd, panel, condition, message):

@@ -69,7 +69,7 @@ def test_with_a_reference_everyone_is_compared_with_it(scores):
     assert part.pair.difference[0] == pytest.approx(
         float((array.sel(system="bm25") - array.sel(system="splade")).drop_sel(assessor="bob").mean())
     )
-    assert "for bob" in comparison.sentence
+    assert "for bob, the reference, " in comparison.sentence
     assert any(title.startswith("AP: systems by bob, compared with ") for title in tables_of(comparison))
 
 
@@ -87,6 +87,8 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
     mixed = compare_scores(made([clear, clear, tied, same]))
     assert f"; 2 of 3 systems may be the best {by}): systems0 and systems1; " in mixed.sentence
     assert mixed.sentence.endswith("systems0 has the highest mean for 2 of 3 assessors.")
+    pair = compare_scores(made([clear, tied]), reference="assessors1").sentence
+    assert pair.endswith("systems1 has the highest mean for 0 of 1 other assessor.")
     assert mixed.measures[0].best == ("systems0", "systems0", "systems1", "")  # all are equal to the last assessor
     alone = compare_scores(made([clear]))
     assert alone.sentence.endswith(

@@ -40,6 +40,11 @@ def test_python_the_command_and_the_plot_of_ranks_test_all_pairs_with_the_same_n
         assert (ranks.n_resamples, ranks.seed) == (10_000, 1)
 
 
+def test_a_system_that_leads_in_the_mean_alone_is_said_to():
+    by_assessor = {"a": (4, 2, 5), "b": (4, 5, 2)}
+    assert sentence(by_assessor).startswith("By AP, A leads in the mean, but for none of 2 assessors; ")
+
+
 def test_unanimity_is_said():
     assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
         "By AP, A leads for all 2 assessors; no two of the first 3 change places."

@@ -212,7 +212,9 @@ def test_the_headline_says_where_the_reference_has_the_panel_s_first():
     for grades in ([9, 10, 5, 4], [1, *range(2, 14)], [4, 9, 8, 4]):
         found = by_grades([20, *range(18, 19 - len(grades), -1)], grades)
         rank, best = sorted(grades, reverse=True).index(grades[0]) + 1, grades.index(max(grades))
-        place = f"by nist, the reference, s00 has rank {rank} of {len(grades)} and s{best:02d} has rank 1"
+        place = (
+            f"by nist, the reference outside the panel, s00 has rank {rank} of {len(grades)} and s{best:02d} has rank 1"
+        )
         assert found.answer.verdict.startswith("s00 leads")
         assert found.answer.verdict.endswith(f"; {place}")
         assert place in unescape(report_page(found)).replace("<wbr>", "")
@@ -220,9 +222,11 @@ def test_the_headline_says_where_the_reference_has_the_panel_s_first():
 
 def test_a_reference_with_the_same_first_system_agrees_in_the_headline():
     found = by_grades([20, 10, 5], [9, 3, 1])
-    assert found.answer.verdict.endswith("; by nist, the reference, s00 has rank 1 of 3")
+    assert found.answer.verdict.endswith("; by nist, the reference outside the panel, s00 has rank 1 of 3")
     shared = by_grades([20, 10, 5], [9, 9, 1])
-    assert shared.answer.verdict.endswith("; by nist, the reference, s00 has rank 1 of 3 and s01 has rank 1")
+    assert shared.answer.verdict.endswith(
+        "; by nist, the reference outside the panel, s00 has rank 1 of 3 and s01 has rank 1"
+    )
 
 
 def test_leaders_that_are_level_are_named_together():
@@ -233,4 +237,4 @@ def test_leaders_that_are_level_are_named_together():
 
 def test_a_reference_without_an_order_or_a_score_has_no_rank_in_the_headline():
     level = by_grades([20, 10, 5], [4, 4, 4])
-    assert level.answer.verdict.endswith("; by nist, the reference, no system is ahead of another")
+    assert level.answer.verdict.endswith("; by nist, the reference outside the panel, no system is ahead of another")

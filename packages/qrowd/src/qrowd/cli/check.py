@@ -58,7 +58,10 @@ def screen(inspection: Inspection, asking: Asking, width: int) -> Iterator[str]:
     for content in contents:
         yield from wrapped(content, width)
     yield "What is wrong" if inspection.mistakes else "No mistakes found"
-    for lines, most in ((inspection.mistakes, MISTAKES_SHOWN), (inspection.remarks(), REMARKS_SHOWN)):
+    remarks = inspection.remarks()
+    for lines, most in ((inspection.mistakes, MISTAKES_SHOWN), (remarks, REMARKS_SHOWN)):
+        if lines is remarks and remarks and inspection.mistakes:
+            yield "Notes, which are no mistakes"
         for line in lines[:most]:
             yield from wrapped(line, width)
         if len(lines) > most:

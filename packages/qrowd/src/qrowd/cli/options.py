@@ -419,7 +419,8 @@ Baseline = Annotated[
 Reference = Annotated[
     str | None,
     option(
-        help="Assessor that the others are compared with.",
+        help="Assessor that the others are compared with: qrowd compare shows the systems by this assessor, qrowd "
+        "report by the panel of the others.",
         metavar="ASSESSOR",
         show_default="the panel mean",
     ),

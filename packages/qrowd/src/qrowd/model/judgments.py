@@ -198,7 +198,7 @@ class Judgments(Displayed):
             return self
         are, were = ("is", "was") if again.size == 1 else ("are", "were")
         what = {
-            "keep": "kept as repeated judgments; if a join or a copy made them, choose drop for identical rows",
+            "keep": "kept as repeated judgments; if a join or a copy made them, --identical-rows drop leaves them out",
             "drop": "left out",
         }[identical_rows]
         note = f"{plural(again.size, 'row')} {are} identical to an earlier row and {were} {what}"

@@ -311,7 +311,7 @@ def compare_scores(
     gate = None if fail_if is None else Gate.parse(fail_if, labelled.systems)
     if gate:
         if systems:
-            raise ArgumentError("it names the systems to compare; leave out systems", "fail_if", fail_if)
+            raise ArgumentError("it names the systems to compare; leave out --systems", "fail_if", fail_if)
         systems = gate.first, gate.second
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
@@ -414,16 +414,15 @@ def _sentence(part: MeasureComparison) -> str:
     """Of a pair, which is ahead; which system has the highest mean, which may be the best, and for whom it is first."""
     best = part.rows[0].system
     reference = part.correlations.reference
-    by = f"By {part.measure}{f' for {reference}' if reference else ''}, "
+    by = f"By {part.measure}{f' for {reference}, the reference' if reference else ''}, "
     parts = [f"{best} has the highest mean"]
     if part.ranks is not None:
         parts.append(may_be_best(part.ranks))
-    n_others = len(part.correlations.assessors) - (reference is not None)
     if not part.n_ranking:
         parts = ["all systems are equal for every assessor"]
-        n_others, reference = 0, None
-    if n_others > 1 or reference:
-        many = "the other assessor" if n_others == 1 else count(part.n_ranking, "assessor")
+        reference = None
+    elif len(part.correlations.assessors) > 1:
+        many = count(part.n_ranking, "other assessor" if reference else "assessor")
         parts.append(f"{best} has the highest mean for {part.rows[0].first_for} of {many}")
     if part.pair is None:
         return by + "; ".join(parts) + "."

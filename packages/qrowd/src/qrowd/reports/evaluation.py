@@ -290,6 +290,8 @@ def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     count = int((summary.ranking.rank_by_assessor[:, first] == 1).all(axis=1).sum())
     leaders = listed([summary.systems[s] for s in first])
     verb = "leads" if first.size == 1 else "share the lead"
+    if not count:
+        verb += " in the mean, but"
     if n == 1:
         return f"{leaders} {verb} for the only {noun}"
     many = "all" if count == n else f"{count or 'none'} of"

@@ -187,22 +187,22 @@ def _verdict(leaders: Sequence[str], best: Sequence[str], n: int) -> str:
     if best and set(best) != set(leaders):
         return f"{text}, but {len(best)} of {n} systems may be the best"
     if best and len(best) < n:
-        return f"{text} and {'are' if several else 'is'} significantly better than the rest"
+        return f"{text} and {'are' if several else 'is'} significantly better than every other system"
     return text
 
 
 def _by_reference(reference: Scores, first: str) -> str:
     """Where the reference has the leader, and which system it has first."""
     ranking = rank_systems(reference)
-    name = reference.assessors[0]
+    name = f"{reference.assessors[0]}, the reference outside the panel"
     ranks = dict(zip(reference.systems, ranking.rank.tolist(), strict=True))
     if not ranking.has_ranking[0]:
-        return f"; by {name}, the reference, no system is ahead of another"
+        return f"; by {name}, no system is ahead of another"
     if not ranks.get(first):
-        return f"; {name}, the reference, has no score of {first}"
+        return f"; {name}, has no score of {first}"
     best = [system for system, rank in ranks.items() if rank == 1 and system != first]
     others = f" and {listed(best, 3)} {'has' if len(best) == 1 else 'have'} rank 1" if best else ""
-    return f"; by {name}, the reference, {first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))}{others}"
+    return f"; by {name}, {first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))}{others}"
 
 
 def _sentence(measure: str, one: Difference | None, first: str, second: str) -> str:
