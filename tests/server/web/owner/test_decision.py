@@ -85,6 +85,22 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
 
 
+def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) -> None:
+    sql = "select raw, is_right from gold_answer join document on document.id = document_id where label = 'd1'"
+    answers = made.store.read(lambda c: c.exec_driver_sql(sql).all())
+    assert answers, "nobody answered it"
+    page = made.owner().get(f"{PAGE}/review/item?topic=t1&document=d1").text
+    words = " ".join(html.unescape(text_of(page)).split())
+    assert "A gold document" in words
+    assert "Right is 3." in words
+    assert "No answer yet" not in words
+    assert page.count('data-label="Answer"') == len(answers)
+    for raw, right in answers:
+        assert f"{raw} {'right' if right else 'wrong'}" in words
+    assert "Open the answer again" not in words
+    assert "A gold document" not in made.owner().get(f"{PAGE}/review/item?topic=t1&document=d0").text
+
+
 def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
     number = made.store.write(lambda c: add_account(c, "vera", hash_password(PASSWORD), made.clock.now, role="member"))
     campaign = made.store.read(lambda c: find_campaign(c, "pilot")).id

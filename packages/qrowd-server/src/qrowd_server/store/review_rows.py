@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, and_, case, func, select
 
 from qrowd_server.store.base import upsert
-from qrowd_server.store.schema import assessor, assignment, document, judgment, message, topic, unit
+from qrowd_server.store.schema import assessor, assignment, document, gold_answer, judgment, message, topic
 
 _counted = and_(assignment.c.counts, assessor.c.excluded.is_(None))
 
@@ -65,31 +66,31 @@ def document_summaries(
 
 
 def answers_about(connection: Connection, campaign_id: int, topic_id: int, document_id: int) -> list[Row[Any]]:
-    """Every current judgment of a document for a topic, whether it counts or not, oldest first."""
-    columns = [column for column in judgment.c if column.name not in ("assignment_id", "campaign_id")]
-    query = (
-        select(
-            assignment.c.id.label("assignment"),
-            assessor.c.id.label("assessor_id"),
-            assessor.c.name.label("assessor"),
-            assessor.c.excluded,
-            assessor.c.provider,
-            assessor.c.state.label("journey"),
-            assignment.c.status,
-            assignment.c.arm,
-            unit.c.number.label("unit"),
-            _counted.label("counted"),
-            *columns,
-        )
-        .select_from(assignment)
-        .join(judgment, judgment.c.assignment_id == assignment.c.id)
-        .join(assessor, assessor.c.id == assignment.c.assessor_id)
-        .join(unit, unit.c.id == assignment.c.unit_id)
-        .where(assignment.c.campaign_id == campaign_id, assignment.c.topic_id == topic_id)
-        .where(judgment.c.document_id == document_id)
-        .order_by(judgment.c.time, judgment.c.assignment_id)
+    """Every current answer to a document for a topic, whether it counts or not, also as gold, oldest first."""
+    return sorted(
+        [
+            row
+            for table in (judgment, gold_answer)
+            for row in connection.execute(
+                select(
+                    table,
+                    assessor.c.id.label("assessor_id"),
+                    assessor.c.name.label("assessor"),
+                    assessor.c.excluded,
+                    assessor.c.provider,
+                    assessor.c.state.label("journey"),
+                    assignment.c.status,
+                    assignment.c.arm,
+                    _counted.label("counted"),
+                )
+                .join(assignment, assignment.c.id == table.c.assignment_id)
+                .join(assessor, assessor.c.id == assignment.c.assessor_id)
+                .where(assignment.c.campaign_id == campaign_id, assignment.c.topic_id == topic_id)
+                .where(table.c.document_id == document_id)
+            )
+        ],
+        key=attrgetter("time", "assignment_id"),
     )
-    return list(connection.execute(query))
 
 
 # ---- questions of assessors to the organisers

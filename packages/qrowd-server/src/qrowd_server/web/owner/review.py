@@ -51,9 +51,15 @@ class AnswerRow:
     waiting: str
 
     @property
+    def is_gold(self) -> bool:
+        """Whether the document was a gold question."""
+        return hasattr(self.row, "is_right")
+
+    @property
     def text(self) -> str:
         """What was chosen or typed."""
-        return CANNOT_TELL if self.row.value is None else str(self.row.raw)
+        chosen = self.row.is_right if self.is_gold else self.row.value
+        return CANNOT_TELL if chosen is None else str(self.row.raw)
 
     @property
     def is_model(self) -> bool:
@@ -63,18 +69,20 @@ class AnswerRow:
     @property
     def may_open(self) -> bool:
         """Whether it can be opened again."""
-        return not self.is_model and self.row.excluded is None and self.row.status in ("open", "completed")
+        usual = not self.is_model and not self.is_gold
+        return usual and self.row.excluded is None and self.row.status in ("open", "completed")
 
 
 @dataclass(frozen=True)
 class Item:
-    """A document with all that was said of it. final : the final answer."""
+    """A document with all that was said of it. final : the final answer. gold : right grades; None if not gold."""
 
     topic: Any
     document: str
     text: DocumentText
     answers: tuple[AnswerRow, ...]
     final: FinalAnswer | None
+    gold: list[int] | None
 
 
 async def item(context: OwnerContext) -> Response:
@@ -110,12 +118,15 @@ def find_item(connection: Connection, campaign_id: int, topic_label: str, label:
     text = document_texts(connection, [document.id])[document.id]
     answers = rows.answers_about(connection, campaign_id, topic.id, document.id)
     final = final_answers(connection, campaign_id).get((topic_label, label, arm))
-    return Item(topic, label, text, tuple(_answer(one) for one in answers if one.arm == arm), final)
+    accepted = {one.document_id: one.accepted for one in materials.gold_of_topic(connection, topic.id)}
+    shown = tuple(_answer(one) for one in answers if one.arm == arm)
+    return Item(topic, label, text, shown, final, accepted.get(document.id))
 
 
 def _answer(row: Any) -> AnswerRow:
     reopened = {(one.assignment, one.position): one.reason for one in from_json(row.journey).reopened}
-    return AnswerRow(row, reopened.get((row.assignment, row.position), ""))
+    place = row.assignment_id, getattr(row, "position", -1)  # -1: a gold question, never opened again
+    return AnswerRow(row, reopened.get(place, ""))
 
 
 async def decide(context: OwnerContext, fields: Form) -> Response:
