@@ -218,6 +218,52 @@ def test_a_statement_follows_the_judgments_that_count_also_where_nobody_judges(s
     assert (live.row.status, live.log("undecided"), len(live.log("drawn"))) == (status, [], live.look().n_batches)
 
 
+@pytest.mark.parametrize("redundancy", [1, 2])
+def test_units_that_are_finished_after_the_decision_are_in_the_statement(store, tmp_path, redundancy):
+    """One look after the last unit in hand: not after each answer, which could open the question for a moment."""
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=4 * redundancy, redundancy=redundancy)
+    live.until_decided()
+    n_looks = len(live.log("looked"))
+    pages = [live.answer(who, answers=1) for who in live.people]
+    assert any(isinstance(page.view, DocumentView) for page in pages)  # their units are not done
+    assert len(live.log("looked")) == n_looks
+    for who in live.people:
+        live.answer(who, answers=9)
+    p = store.read(lambda connection: progress(connection, "live", live.clock()))
+    now = live.look()
+    assert (p.question.sentence, p.question.n_judged) == (now.result.sentence, now.n_judged)
+    assert (p.question.answer != "", p.open) == (live.row.status == "decided", 0)
+    assert len(live.log("looked")) == n_looks + 1
+    questions.look_again(store, live.clock())  # nothing has happened since
+    assert len(live.log("looked")) == n_looks + 1
+
+
+def test_a_unit_that_nobody_finishes_is_waited_for_until_its_lease_is_over(store, tmp_path):
+    live = Live(store, tmp_path / "f", world=FAR_APART, people=4)
+    live.until_decided()
+    (seen,) = live.log("looked")[-1:]
+    pages = [live.answer(who, answers=1) for who in live.people]
+    assert any(isinstance(page.view, DocumentView) for page in pages)
+    questions.look_again(store, live.clock() + 1e7)
+    assert live.log("looked")[-1].data["n_judged"] == live.look().n_judged > seen.data["n_judged"]
+
+
+def test_the_statement_of_a_paused_campaign_is_new_and_the_next_batch_comes_when_it_runs_again(store, tmp_path):
+    live = Live(store, tmp_path / "f", people=3, settings="batch = 6\n", k=2)
+    for who in live.people:
+        asyncio.run(answer(live.service, live.world, who, live.rng, answers=1))
+    asyncio.run(live.admin.set_status("live", "paused"))
+    questions.look_again(store, live.clock())
+    p = store.read(lambda connection: progress(connection, "live", live.clock()))
+    assert (p.question.n_judged, p.question.sentence) == (3, live.look().result.sentence)
+    assert (len(live.log("looked")), len(live.log("drawn"))) == (1, 1)
+    asyncio.run(live.admin.set_status("live", "running"))
+    questions.look_again(store, live.clock())
+    assert (len(live.log("looked")), len(live.log("drawn"))) == (2, 2)
+    questions.look_again(store, live.clock())
+    assert len(live.log("looked")) == 2
+
+
 # ---- batches
 
 

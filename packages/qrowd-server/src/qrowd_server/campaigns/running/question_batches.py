@@ -198,19 +198,25 @@ class Look:
     result: NextJudgments
 
 
-def is_due(connection: Connection, row: CampaignRow) -> bool:
-    """Whether half of the last batch is judged, and something since the last look; or other judgments count since."""
+def is_due(connection: Connection, row: CampaignRow, at: float) -> bool:
+    """Whether half of the last batch is judged, and something since the last look; or other judgments count since.
+
+    If it does not run, it is looked at if somebody answered since; once decided, when no unit is in hand.
+    """
     if (asked := row.settings.get("question")) is None:
         return False
     looks = events.of_kind(connection, row.id, LOOKED)
-    if looks and events.last_of_owners(connection, row.id, CORRECTIONS) > looks[-1].id:
+    id, time, before = (looks[-1].id, looks[-1].time, looks[-1].data["n_judged"]) if looks else (0, 0.0, 0)
+    if looks and events.last_of_owners(connection, row.id, CORRECTIONS) > id:
         return True
+    n_judged = counts.judged_documents(connection, row.id)
     if row.status != "running":
+        in_hand = counts.leases(connection, row.id).values() if row.status == "decided" else ()
+        is_new = n_judged != before or (counts.last_answer(connection, row.id) or 0.0) > time
+        return is_new and at > max(in_hand, default=0.0)
+    if n_judged == before and events.last_of_owners(connection, row.id, ("resumed",)) <= id:
         return False
     n_drawn = sum(len(one.data["documents"]) for one in events.of_kind(connection, row.id, DRAWN))
-    n_judged = counts.judged_documents(connection, row.id)
-    if n_judged == (looks[-1].data["n_judged"] if looks else 0):
-        return False
     return bool(2 * (n_drawn - n_judged) <= asked["batch"])
 
 
@@ -231,7 +237,7 @@ def write_look(connection: Connection, seen: Look, at: float) -> bool:
     A decision that no longer holds, since other judgments count, is taken back.
     """
     row = materials.find_campaign(connection, seen.campaign_id)
-    if row is None or not is_due(connection, row):
+    if row is None or not is_due(connection, row, at):
         return False
     if len(events.of_kind(connection, row.id, DRAWN)) != seen.n_batches:
         return False
@@ -254,8 +260,8 @@ def write_look(connection: Connection, seen: Look, at: float) -> bool:
 
 
 def look_again(store: Store, at: float) -> None:
-    """Look at each campaign whose last batch is nearly judged."""
-    due = store.read(lambda connection: [one for one in materials.campaigns(connection) if is_due(connection, one)])
+    """Look at each campaign whose last batch is nearly judged, or whose last units are done."""
+    due = store.read(lambda connection: [one for one in materials.campaigns(connection) if is_due(connection, one, at)])
     for row in due:
         try:
             _look_and_write(store, row, at)
