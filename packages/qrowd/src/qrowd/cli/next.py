@@ -196,13 +196,12 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
     own: dict[str, Any] | None = None
     if name is not None and design == DESIGN:
         own = options.of_campaigns("design", name)(data.database, name)
-    if own is not None and output is not None:
-        raise ArgumentError(f"--campaign {name}: it carries a question and hands out documents itself; leave out -o")
     if own is not None:
-        for key, value in settings.items():
-            if value not in DEFAULTS:
-                own[key] = value
-        return own
+        if output is not None:
+            raise ArgumentError(
+                f"--campaign {name}: it carries a question and hands out documents itself; leave out -o"
+            )
+        return own | {key: value for key, value in settings.items() if value not in DEFAULTS}
     if settings["question"] is None:
         raise ArgumentError("missing option '--question': what is asked, such as 'A > B'; see --help")
     if Path(design).exists():

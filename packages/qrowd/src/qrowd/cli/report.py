@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from glob import glob
@@ -88,21 +88,17 @@ def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
         A file that cannot be read.
     """
     listed = []
-    for path in _paths(paths):
-        if not path.is_file():
-            continue
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
-        listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
-    return tuple(listed)
-
-
-def _paths(arguments: Iterable[str]) -> Iterator[Path]:
-    for argument in arguments:
+    for argument in paths:
         _, named, rest = argument.partition("=")
-        yield from find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument)
+        for path in find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument):
+            if not path.is_file():
+                continue
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+            listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
+    return tuple(listed)
 
 
 def check_page(output: str) -> str:

@@ -290,11 +290,11 @@ def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
     count = int((summary.ranking.rank_by_assessor[:, first] == 1).all(axis=1).sum())
     leaders = listed([summary.systems[s] for s in first])
     verb = "leads" if first.size == 1 else "share the lead"
-    if not count:
-        verb += " in the mean, but"
     if n == 1:
         return f"{leaders} {verb} for the only {noun}"
-    many = "all" if count == n else f"{count or 'none'} of"
+    if not count:
+        return f"{leaders} {verb} in the mean, but for none of {n} {noun}s"
+    many = "all" if count == n else f"{count} of"
     return f"{leaders} {verb} for {many} {n} {noun}s"
 
 
