@@ -115,7 +115,10 @@ def test_runs_are_asked_for_where_judgments_alone_are_given(qrowd, tmp_path):
     (tmp_path / "ann.qrels").write_text("t 0 d 1\n")
     outcome = qrowd("plot", "systems", "--judgments", "ann.qrels")
     assert outcome.status == 2
-    assert "plot systems: it needs runs; give --runs FILES" in outcome.err
+    assert outcome.err == (
+        "qrowd: missing option '--runs': give the files of runs (see --help); "
+        "qrowd check ann.qrels says what needs none\n"
+    )
 
 
 def test_matplotlib_is_asked_for_before_anything_is_read(qrowd, monkeypatch):

@@ -78,8 +78,13 @@ def judged(exit_status, tmp_path_factory):
         ["evaluate", "-m", "nDCG@4"],
         ["disagreements", "-m", "nDCG@4"],
         ["report", "-m", "nDCG@4", "--n-resamples", 50, "--random-assessors", 2],
+        ["table", "-m", "nDCG@4", "--n-resamples", 50],
+        ["plan", "-m", "nDCG@4"],
+        ["aware", "-m", "nDCG@4", "--n-resamples", 50],
+        ["plot", "ranks", "-m", "nDCG@4", "--n-resamples", 50, "-o", "-.csv"],
+        ["plot", "systems", "-m", "nDCG@4", "-o", "-.csv"],
     ],
-    ids=lambda command: command[0],
+    ids=lambda command: " ".join(command[:2]).partition(" -")[0],
 )
 def test_a_command_without_run_files_says_what_it_says_with_them(qrowd, tmp_path, judged, command):
     shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
@@ -89,7 +94,7 @@ def test_a_command_without_run_files_says_what_it_says_with_them(qrowd, tmp_path
     assert "6" in with_files.out
     assert kept.out == with_files.out
     assert NOTE not in with_files.err
-    assert kept.err.replace(NOTE, "").replace("replaced report", "wrote report") == with_files.err
+    assert kept.err.replace(NOTE, "").replace("replaced ", "wrote ") == with_files.err
     assert NOTE in kept.err
 
 

@@ -10,7 +10,6 @@ from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
-from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
@@ -64,14 +63,12 @@ def plot(
     target = output or f"{name}.svg"
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
-    needs = plot_named(name).needs
-    if "runs" in needs:
-        runs = options.Runs(runs.of(data), runs.system)
-    if "runs" in needs and not runs.runs:
-        raise ArgumentError(f"plot {name}: it needs runs; give --runs FILES")
+    needs_runs = "runs" in plot_named(name).needs
+    if needs_runs:
+        runs.needed(data)
     with progress("computing") as advance:
         judgments = data.read()
-        loaded = runs.read(data) if "runs" in needs else None
+        loaded = runs.read_needed(data) if needs_runs else None
         settings = Options(
             measures=tuple(measure or filter(None, [options.measure_for(loaded, None, None)])),
             conventions=conventions,
