@@ -64,6 +64,19 @@ def test_slots_are_no_remedy_where_assessors_judge_on_different_scales(runs_and_
     assert "Remedy: --slots 4" in evaluation_of(runs, mixed.with_scales({"*": "0-2"}), ["nDCG@10"], rng=1).sentence
 
 
+def test_documents_that_nobody_judged_come_first_whatever_the_slots(runs_and_crowd):
+    runs, crowd = runs_and_crowd
+    few = crowd.select(documents=[f"d{d}" for d in range(3)])
+    said = " Caution: 70 % of the first 10 retrieved documents were judged by nobody; qrowd next --question best says "
+    for judgments in (few, few.slots(1)):
+        assert said in evaluation_of(runs.select(systems=["good"]), judgments, ["AP", "nDCG@10"], rng=1).sentence
+        of_two = compare(runs, judgments, "nDCG@20", n_resamples=50, rng=1).sentence
+        assert "Caution: 85 % of the first 20 retrieved documents were judged by nobody" in of_two
+        assert "Remedy" not in of_two
+    half = crowd.select(documents=[f"d{d}" for d in range(5)])
+    assert "by nobody" not in evaluation_of(runs.select(systems=["good"]), half, ["nDCG@10"], rng=1).sentence
+
+
 def test_nothing_is_said_where_unjudged_documents_are_left_out(runs_and_crowd):
     summary = evaluation_of(*runs_and_crowd, ["nDCG@10"], conventions=Conventions(unjudged="condensed"), rng=1)
     assert "Caution" not in summary.sentence

@@ -19,6 +19,7 @@ from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
 MANY_HOLES, ERRORS = 0.7, "10 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
 FEW_CLUSTERS = 10  # below which intervals err most in simulations (docs/comparison.md)
+MOST = 0.5  # of the first documents of all systems
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
 
 
@@ -146,26 +147,37 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
 
 
 def coverage_warning(scores: Scores) -> str:
-    """A sentence for the top of a report, where assessors judged so little of the pools that scores are too low.
+    """A sentence for the top of a report, where so little is judged that scores are too low.
 
-    Empty where they judged at least LITTLE_COVERAGE of a pool on average, where unjudged documents are taken out of the
-    rankings, and of preferences, by which an unjudged document does not count as not relevant.
+    First of documents that nobody judged, where these are MOST of those above the shallowest cut-off. Else empty where
+    assessors judged at least LITTLE_COVERAGE of a pool on average, and where unjudged documents are taken out of the
+    rankings; and of preferences, by which an unjudged document does not count as not relevant.
     """
     about = scores.attributes
     judged = scores.coverage > 0
-    if not about.get("scales") or "methods" in about or about["conventions"]["unjudged"] != "nonrelevant":
+    if not about.get("scales"):
+        return ""
+    shares = about["unjudged_shares"]
+    cutoff = min(filter(None, shares), default=None)
+    if cutoff is not None and shares[cutoff] > MOST:
+        return (
+            f" Caution: {percent(shares[cutoff])} of {documents_down_to(cutoff)} retrieved documents were judged by "
+            "nobody; qrowd next --question best says which to judge first."
+        )
+    if "methods" in about or about["conventions"]["unjudged"] != "nonrelevant":
         return ""
     if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
         return ""
     n = max(int(scores.coverage.sum(axis=0)[judged.any(axis=0)].min() + 1e-9), 1)
-    scales = list(about["scales"].values())
-    method = "geometric-mean" if any(scale.kind == "magnitude" for scale in scales) else "'dawid-skene(per=all)'"
-    slots = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; "
-    return (
+    text = (
         f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
-        f"did not judge count as not relevant, so the scores are too low. Remedy: {slots if alike(scales) else ''}"
-        f"qrowd evaluate --method {method} merges all judgments of a document first."
+        "did not judge count as not relevant, so the scores are too low."
     )
+    scales = list(about["scales"].values())
+    magnitudes = any(scale.kind == "magnitude" for scale in scales)
+    method = "geometric-mean" if magnitudes else "'dawid-skene(per=all)'"
+    slots = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; " if alike(scales) else ""
+    return f"{text} Remedy: {slots}qrowd evaluate --method {method} merges all judgments of a document first."
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:

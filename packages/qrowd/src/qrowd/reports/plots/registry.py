@@ -27,7 +27,7 @@ from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note
-from qrowd.reports.phrases import count, listed, mean_of, percent, sentence_case
+from qrowd.reports.phrases import count, mean_of, percent, sentence_case
 from qrowd.reports.plots import assessor_plots as assessor_plots
 from qrowd.reports.plots import critical_difference
 from qrowd.reports.plots import system_plots as systems
@@ -289,23 +289,17 @@ def _bump(data: PlotData) -> Figure:
 
 def _assessors(data: PlotData) -> Figure:
     from qrowd.agreement.assessor_profiles import assessor_profiles
+    from qrowd.reports.agreement_tables import assessors_document
 
     profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
-    out = [name for name, why in zip(profiles.assessors, profiles.reasons, strict=True) if why]
     return data.figure(
         f"Severity and agreement of {count(len(profiles.assessors), 'assessor')}"
         f"{'' if len(profiles.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
-        f"{_outlying(out)}",
+        f"{assessors_document(profiles).sentence}",
         lambda ax: assessor_plots.plot_assessors(profiles, ax=ax),
         profiles.to_frame,
         (5.2, 3.8),
     )
-
-
-def _outlying(names: list[str]) -> str:
-    if not names:
-        return "No assessor stands out."
-    return f"{listed(names, 6)} {'stands' if len(names) == 1 else 'stand'} out."
 
 
 def _alpha(data: PlotData) -> Figure:
