@@ -120,7 +120,7 @@ def judge(tab: Page, study: Study, numbers: dict[str, str], seconds: float) -> N
 
 @pytest.mark.nightly
 def test_the_protocol_of_maddalena_et_al_from_the_first_page_to_the_second_unit(tab: Page, study: Study) -> None:
-    assert plan_notes(study.plan) == ("Preset maddalena2017: all 23 settings are in force.",)
+    assert plan_notes(study.plan) == ("Preset maddalena2017: all 20 settings are in force.",)
     # 3.2.1 consent and practice, with instructions
     tab.goto(study.link)
     click(tab, "Begin")

@@ -19,6 +19,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("look", ["every"], indirect=True)
 def test_an_assessor_deletes_what_is_kept_and_an_owner_finds_a_pseudonym(
     browser: Browser, made: Estate, look: Look
 ) -> None:

@@ -25,6 +25,7 @@ def log_in(made: Estate, tab: Page) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("look", ["every"], indirect=True)
 def test_an_account_and_the_pages_of_administrators(browser: Browser, made: Estate, look: Look) -> None:
     context = browser.new_context()
     context.set_default_timeout(8000)

@@ -63,6 +63,7 @@ def test_axe_finds_nothing_on_the_pages_of_review(browser: Browser, tmp_path: Pa
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("look", ["every"], indirect=True)
 def test_a_question_and_an_answer_go_to_a_reviewer_and_come_back(browser: Browser, made: Estate, look: Look) -> None:
     number = made.store.write(lambda c: create_campaign(c, plan_from_table(PLAN), made.clock()))
     token = made.store.write(lambda c: invite(c, number, "ann", 1.0))
