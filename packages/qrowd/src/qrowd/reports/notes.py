@@ -174,8 +174,7 @@ def coverage_warning(scores: Scores) -> str:
         "did not judge count as not relevant, so the scores are too low."
     )
     scales = list(about["scales"].values())
-    magnitudes = any(scale.kind == "magnitude" for scale in scales)
-    method = "geometric-mean" if magnitudes else "'dawid-skene(per=all)'"
+    method = "geometric-mean" if any(scale.kind == "magnitude" for scale in scales) else "'dawid-skene(per=all)'"
     slots = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; " if alike(scales) else ""
     return f"{text} Remedy: {slots}qrowd evaluate --method {method} merges all judgments of a document first."
 
