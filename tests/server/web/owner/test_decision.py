@@ -26,15 +26,21 @@ __all__ = ["qrowd"]  # a fixture
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """A campaign from two runs, and one from a list of documents."""
+    """Campaigns from two runs, of grades and of preferences, and one from a list of documents."""
     folder = tmp_path_factory.mktemp("decision")
     write_folder(folder / "pilot", runs=True)
+    write_folder(folder / "pairs", runs=True)
+    pairs = (folder / "pairs" / "campaign.toml").read_text().replace('"pilot"', '"pairs"')
+    for text, other in (("[grades]", "[preference]"), ('scale = "0-3"\n', ""), ("[gold]\nevery = 3\n", "")):
+        pairs = pairs.replace(text, other)
+    (folder / "pairs" / "campaign.toml").write_text(pairs)
+    (folder / "pairs" / "gold.qrels").unlink()
     write_folder(folder / "listed", runs=False)
     (folder / "listed" / "gold.qrels").unlink()
     toml = folder / "listed" / "campaign.toml"
     toml.write_text(toml.read_text().replace('"pilot"', '"listed"'))
     with serving(folder, empty_file(), Clock()) as place:
-        for name in ("pilot", "listed"):
+        for name in ("pilot", "listed", "pairs"):
             place.store.write(lambda c, name=name: create_campaign(c, read_folder(folder / name), place.clock()))
         yield place
 
@@ -117,3 +123,21 @@ def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
 
 def test_a_campaign_without_runs_has_no_decision(made: Place) -> None:
     assert "Which system is better?" not in decided(made.owner(), "/owner/c/listed")
+
+
+def test_of_preferences_the_page_names_commands_that_take_them(made: Place, qrowd) -> None:
+    words = " ".join(html.unescape(text_of(made.owner().get("/owner/c/pairs/results").text)).split())
+    assert "Which system is better? By preferences, commands on the computer of the server answer this" in words
+    database = ("--campaign", "pairs", "--database", made.store.url.database)
+    for command in ("report", "evaluate"):
+        assert f"qrowd {command} --campaign pairs" in words
+        assert "no such option" not in qrowd(command, *database).err
+    refused = qrowd("compare", *database)
+    assert refused.status == 2
+    assert refused.err == (
+        "qrowd: --campaign pairs: it collects preferences; qrowd evaluate and qrowd report score systems by them, "
+        "and qrowd prefer agree compares assessors\n"
+    )
+    assert qrowd("prefer", "agree", *database).err == (
+        "qrowd: agreement needs at least two assessors; there are no preferences\n"
+    )

@@ -199,7 +199,10 @@ class Data:
             return judgments
         collected = read_campaign(self.campaign, self.database, "--judgments", names=self.names, final=self.FINAL)
         if isinstance(collected, Preferences):
-            raise ArgumentError(f"--campaign {self.campaign}: it collects preferences; give it to qrowd prefer")
+            raise ArgumentError(
+                f"--campaign {self.campaign}: it collects preferences; qrowd evaluate and qrowd report score systems "
+                "by them, and qrowd prefer agree compares assessors"
+            )
         self._show_notes(collected.notes)
         return collected
 

@@ -54,6 +54,8 @@ def preference_document(
     judgments : grades that the preferences are compared with.
     confidence : of the intervals of order effects.
     """
+    if not preferences.assessors:
+        raise NoOverlapError("agreement needs at least two assessors; there are no preferences")
     own = transitivity(preferences)
     with warnings.catch_warnings(action="ignore"):  # a note says how many preferences are for a Bad document
         closed = closure(preferences)

@@ -36,11 +36,13 @@ async def results(context: OwnerContext) -> Response:
     every, topic = fields.get("all") == "1", fields.get("topic", "")
 
     def work(connection: Connection) -> dict[str, Any]:
-        titles = {one.label: one.title for one in materials.topics_of(connection, row.id)}
+        topics = materials.topics_of(connection, row.id)
+        titles = {one.label: one.title for one in topics}
         of = topic if topic in titles else ""
         return {
             "titles": titles,
             "topic": of,
+            "keeps_runs": any(one.systems for one in topics),
             "rows": summaries(connection, row.name, arm=arm, topic=of, open=not every),
             "final": final_answers(connection, row.id),
             "question": question_progress(connection, row),
