@@ -5,6 +5,7 @@ import pytest
 
 import qrowd
 from qrowd.model.scores import Scores
+from qrowd.reports.evaluation import evaluation_of
 from qrowd.reports.notes import scoring_notes
 
 RUNS = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "d2": 2, "d3": 1}, "q2": {"d4": 1}}})
@@ -28,10 +29,20 @@ def test_an_inferred_scale_is_called_inferred():
     assert told(FULL)["scale"] == ("binary (inferred from the judgments of ann); to declare: --scale '*=binary'")
 
 
-def test_assessors_who_never_reach_rel_are_named_with_the_measure():
-    assert told(FULL, measures=["AP(rel=2)", "RR"])["never relevant"] == (
-        "ann of 1 assessor never reaches what AP(rel=2) counts as relevant"
+def test_assessors_whose_grades_end_below_rel_are_a_caution_where_their_zeros_are_in_the_mean():
+    rows = [*FULL, *[(topic, document, "bob", 2 * grade) for topic, document, _, grade in FULL]]
+    judgments = qrowd.Judgments.from_rows(rows, scales={"ann": "binary", "bob": "0-3"})
+
+    def said(*measures, methods=(), empty="zero"):
+        conventions = qrowd.Conventions(empty=empty)
+        return evaluation_of(RUNS, judgments, measures, methods=methods, conventions=conventions).sentence
+
+    assert said("nDCG@10", "AP(rel=2)", "RR").endswith(
+        " Caution: the grades of ann end below 2, so that their AP(rel=2) is 0 and lowers the mean; --exclude leaves "
+        "them out."
     )
+    for others in (said("AP"), said("AP(rel=1)"), said("AP(rel=2)", methods=["mean"]), said("AP(rel=2)", empty="nan")):
+        assert "Caution" not in others
 
 
 def test_partial_coverage_is_counted():

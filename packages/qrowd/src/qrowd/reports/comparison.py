@@ -40,7 +40,7 @@ from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.gate import Gate
 from qrowd.reports.kinship_tables import kinship_notes, kinship_sentence, kinship_table, related_assessors
-from qrowd.reports.notes import coverage_warning, scoring_notes
+from qrowd.reports.notes import cautions, scoring_notes
 from qrowd.reports.phrases import count, number, probability, signed
 from qrowd.reports.system_tables import (
     SystemRow,
@@ -329,7 +329,7 @@ def compare_scores(
     )
     notes = (*_notes(parts), *scoring_notes(labelled))
     related_sentence = "" if parts[0].kinship is None else f" {kinship_sentence(parts[0].kinship)}"
-    sentence = _sentence(parts[0]) + related_sentence + coverage_warning(labelled)
+    sentence = _sentence(parts[0]) + related_sentence + cautions(labelled)
     whose = labelled if reference is None else labelled.sel(assessor=reference)
     if gate:
         gate = gate.decided(

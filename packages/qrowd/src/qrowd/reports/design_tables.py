@@ -36,7 +36,7 @@ from qrowd.model.scores import Scores
 from qrowd.model.signature import with_signature
 from qrowd.reports.difference_tables import ADVICE_NOTE, advice_of, topics_or_assessor
 from qrowd.reports.document import Document, Note, Reported, Table
-from qrowd.reports.notes import coverage_warning, scoring_notes
+from qrowd.reports.notes import cautions, scoring_notes
 from qrowd.reports.phrases import cells, count, number, percent, sentence_case
 from qrowd.reports.report_systems import leading_pair
 from qrowd.threads import Progress
@@ -248,7 +248,7 @@ def plan(
         scores.attributes["conventions"],
     )
     notes = (*_notes(result), *scoring_notes(scores))
-    return replace(result, sentence=_sentence(result) + coverage_warning(scores), notes=notes)
+    return replace(result, sentence=_sentence(result) + cautions(scores), notes=notes)
 
 
 def pool_size(judgments: Judgments) -> float:
@@ -270,7 +270,7 @@ def _plan_of_topics(scores: Scores, pair: PairPlan, power: float) -> TopicsPlan:
         f"By {measure}, {'. '.join(pair_sentences(pair, power))}. A new evaluation of as many {one.sampled}s by one "
         f"assessor detects a true difference of {number(size, 3)} with probability {power:g}. What other assessors "
         "would change is not known; let a second one judge some of these topics, and plan again."
-        f"{coverage_warning(scores)}"
+        f"{cautions(scores)}"
     )
     notes = tuple(scoring_notes(scores))
     return TopicsPlan(text, measure, one.n_topics, size, notes, scores.attributes["conventions"])

@@ -27,7 +27,7 @@ from qrowd.model.runs import Runs
 from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
-from qrowd.reports.notes import coverage_warning, is_residual, scoring_notes
+from qrowd.reports.notes import cautions, parameter_of, scoring_notes
 from qrowd.reports.phrases import listed, mean_of
 from qrowd.reports.system_tables import (
     SystemRow,
@@ -232,11 +232,11 @@ def summarise(
     # Methods are not a sample of methods: topics alone could have been others.
     over: Over = "topics" if noun == "method" else "both"
     names = [name for name in labelled.measures if name not in also]
-    first = next((name for name in names if not is_residual(name)), None)
+    first = next((name for name in names if not parameter_of(name, "residual")), None)
     parts = []
     for name in names:
         one = labelled.sel(measure=name)
-        with_ranks = name == first or (baseline is not None and not is_residual(name))
+        with_ranks = name == first or (baseline is not None and not parameter_of(name, "residual"))
         options: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed, "over": over}
         ranks = ranks_of(one, **options) if with_ranks else None
         rows = system_rows(one, ranks=ranks, baseline=baseline, confidence=confidence)
@@ -246,7 +246,7 @@ def summarise(
     columns = f"{'' if baseline is None else 'p and '}systems that may be the best"
     notes = [*([] if test is None else [ranks_note(test, columns)]), *scoring_notes(labelled)]
     reported = labelled.sel(measure=names)
-    sentence = _sentence(parts, noun) + coverage_warning(labelled)
+    sentence = _sentence(parts, noun) + cautions(labelled)
     return Summary(sentence, tuple(parts), labelled.assessors, tuple(notes), noun, reported)
 
 
@@ -255,7 +255,7 @@ def summarise(
 
 def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     """Which system leads by the first measure, which may be the best, which change places, and who leads by others."""
-    ranked = [summary for summary in summaries if not is_residual(summary.measure)]
+    ranked = [summary for summary in summaries if not parameter_of(summary.measure, "residual")]
     if not ranked:
         return "A residual says how uncertain scores are, not which system is better; name another measure as well."
     first = ranked[0]

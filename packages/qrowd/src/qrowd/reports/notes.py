@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,6 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
     if len(criteria := about.get("criteria", ())) > 1 and "Mean" in scores.measures:
         yield Note("criteria", f"Mean joins {listed(criteria)}; of one: -m 'Mean(criterion={criteria[0]})'")
     yield from _scales(scores, conventions["grades"])
-    yield from _never_relevant(scores)
     yield from _coverage(scores, conventions["min_coverage"])
     of_preferences = not about["scales"]  # preferences have none
     if repeats := about["repeated_judgments"]:
@@ -115,24 +115,6 @@ def _scales(scores: Scores, grades: str) -> Iterator[Note]:
     yield scales_note(scales, "; ".join(parts))
 
 
-def _never_relevant(scores: Scores) -> Iterator[Note]:
-    """Assessors for whom a measure finds nothing relevant in any topic they judged."""
-    judged = (scores.coverage > 0).any(axis=1)
-    none = (scores.relevant.sum(axis=2) == 0) & judged
-    by_group: dict[tuple[str, ...], list[str]] = {}
-    for m, measure_name in enumerate(scores.measures):
-        group = tuple(name for name, never in zip(scores.assessors, none[m], strict=True) if never)
-        if group:
-            by_group.setdefault(group, []).append(measure_name)
-    for group, measures in by_group.items():
-        verb = "never reaches" if len(group) == 1 else "never reach"
-        yield Note(
-            "never relevant",
-            f"{listed(group, 3)} of {count(judged.sum(), 'assessor')} {verb} what {', '.join(measures)} counts as "
-            "relevant",
-        )
-
-
 def _coverage(scores: Scores, least: float) -> Iterator[Note]:
     coverage = scores.coverage
     none = int((coverage == 0).sum())
@@ -146,17 +128,33 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
     yield Note("coverage", text + (f", {none:,} nothing at all (no score there)" if none else ""))
 
 
-def coverage_warning(scores: Scores) -> str:
-    """A sentence for the top of a report, where so little is judged that scores are too low.
+def cautions(scores: Scores) -> str:
+    """Sentences for the top of a report, where scores are too low; none by preferences, which have no scales."""
+    return _little_judged(scores) + _out_of_reach(scores) if scores.attributes.get("scales") else ""
+
+
+def _out_of_reach(scores: Scores) -> str:
+    """On assessors whose scale ends below what a measure counts as relevant, if their 0 are in its mean."""
+    about = scores.attributes
+    for text in scores.measures:
+        rel = parameter_of(text, "rel")
+        has_zeros = rel is not None and "methods" not in about and about["conventions"]["empty"] == "zero"
+        names = [name for name, scale in about["scales"].items() if has_zeros and scale.maximum < rel]
+        if names:
+            of_all = f" Caution: the grades of {listed(names, 3)} end below {rel:g}, so that their {text} is 0"
+            return f"{of_all} and lowers the mean; --exclude leaves them out."
+    return ""
+
+
+def _little_judged(scores: Scores) -> str:
+    """A sentence where so little is judged that scores are too low.
 
     First of documents that nobody judged, where these are MOST of those above the shallowest cut-off. Else empty where
     assessors judged at least LITTLE_COVERAGE of a pool on average, and where unjudged documents are taken out of the
-    rankings; and of preferences, by which an unjudged document does not count as not relevant.
+    rankings.
     """
     about = scores.attributes
     judged = scores.coverage > 0
-    if not about.get("scales"):
-        return ""
     shares = about["unjudged_shares"]
     cutoff = min(filter(None, shares), default=None)
     if cutoff is not None and shares[cutoff] > MOST:
@@ -197,17 +195,17 @@ def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:
         yield Note("ranks", f"in {n} the rank column contradicts the scores; the scores count")
 
 
-def is_residual(text: str) -> bool:
-    """Whether a score says how uncertain another is. Scores may be of what is no registered measure."""
+def parameter_of(text: str, name: str) -> Any:
+    """Of a measure; None where it has no such parameter. Scores may be of what is no registered measure."""
     try:
-        return bool(measure(text).values.get("residual"))
+        return measure(text).values.get(name)
     except MeasureError:
-        return False
+        return None
 
 
 def _residual(scores: Scores) -> Iterator[Note]:
     for text, values in zip(scores.measures, scores.values, strict=True):
-        if is_residual(text):
+        if parameter_of(text, "residual"):
             mean = float(np.nanmean(values))
             yield Note(
                 "residual", f"{text} is {mean:.4f} on average: what RBP could gain if all unjudged were relevant"

@@ -23,7 +23,7 @@ from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
-from qrowd.reports.notes import is_residual, scoring_notes
+from qrowd.reports.notes import parameter_of, scoring_notes
 from qrowd.reports.phrases import count, listed, mean_of, number, sentence_case
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
@@ -183,7 +183,7 @@ def paper_table(
     shown = [s for i, s in enumerate(order) if top is None or i < top or names[s] == baseline]
     n_shown = len(shown)
     means = np.column_stack([rank_systems(part).mean for part in parts.values()])
-    ranked = np.array([not is_residual(part.measures[0]) for part in parts.values()])
+    ranked = np.array([not parameter_of(part.measures[0], "residual") for part in parts.values()])
     rounded = np.round(means, DIGITS)
     best = ((rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked)[shown]
     p = np.full((len(parts), n_systems, n_systems), np.nan)

@@ -15,7 +15,7 @@ from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.difference_tables import advice
 from qrowd.reports.document import Section
-from qrowd.reports.notes import coverage_warning
+from qrowd.reports.notes import cautions
 from qrowd.reports.phrases import count, interval, is_or_are, listed, mean_of, percent, probability, signed
 from qrowd.reports.system_tables import differences_to, may_be_best, system_order
 from qrowd.reports.table import Column, table_of
@@ -123,7 +123,7 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     return Answer(
         verdict=_verdict((first, *equals), best, len(names)) + by_reference,
         sentence=_sentence(part.measure, one, first, second),
-        caution=coverage_warning(scores).strip(),
+        caution=cautions(scores).strip(),
         advice=advice(one) if one else "",
         first=first,
         second=second,
