@@ -13,10 +13,15 @@ from sqlalchemy import select
 
 from judging import Clock, created, seeded
 from qrowd.errors import ArgumentError
+from qrowd_server.campaigns.plan.plan import TopicPlan
 from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
+from qrowd_server.campaigns.running.changes import change_campaign
 from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
+from qrowd_server.campaigns.running.privacy import delete_person
+from qrowd_server.protocols.events import AskOrganisers
+from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import EndView, ExcludedView, NoneLeftView
 from qrowd_server.store import export
 from qrowd_server.store.invitation_links import invite
@@ -59,7 +64,8 @@ def table(filled: Estate, of: Any, name: str) -> list[Any]:
 def seen_by(filled: Estate, row: Any) -> str:
     """The state of an assessor, by the page that they see and by whether they had a unit."""
     view = asyncio.run(seeded(filled.store, filled.clock).page(row.id)).view
-    had = any(one.assessor_id == row.id for one in filled.store.read(lambda c: c.execute(select(assignment)).all()))
+    assignments = filled.store.read(lambda c: c.execute(select(assignment)).all())
+    held = [one for one in assignments if one.assessor_id == row.id]
     match view:
         case ExcludedView():
             return "excluded"
@@ -67,7 +73,10 @@ def seen_by(filled: Estate, row: Any) -> str:
             return "declined"
         case EndView(another=False) | NoneLeftView(until=None):
             return "finished"
-    return "judging" if had else "reading"
+    if not held:
+        return "reading"
+    is_between = isinstance(view, EndView | NoneLeftView) and all(one.status != "open" for one in held)
+    return "idle" if is_between else "judging"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,3 +198,49 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         assert (p.assessors["judging"], "invited" in p.assessors, p.waiting) == (1, False, "")
         asyncio.run(come("gus"))
         assert (now().free, now().share, now().waiting) == (0, 1.0, "")
+
+
+def test_only_who_has_a_unit_in_hand_is_judging(tmp_path: Path) -> None:
+    """Not those who were told that nothing is left, before a topic was added; nor who was deleted."""
+    way = JourneySettings(consent=False, ask_organisers=True)
+    plan = replace(small_plan(), name="plain", panel=None, settings=GradesSettings(k=6, redundancy=2), journey=way)
+    with estate(tmp_path) as made:
+        created(made.store, plan, made.clock())
+        service = seeded(made.store, made.clock, 5)
+        people = {name: asyncio.run(service.arrive("plain", "link", name)) for name in ("ann", "bob")}
+
+        def work(name: str, steps: int = 10_000) -> dict[str, int]:
+            asyncio.run(judge(service, made.clock, people[name], random.Random(name), steps))
+            return made.store.read(lambda c: progress(c, "plain", made.clock())).assessors
+
+        def page() -> str:
+            return text_of(made.owner().get("/owner/c/plain").text)
+
+        assert (work("ann"), work("bob")) == ({"finished": 1, "reading": 1}, {"finished": 2})
+        new = TopicPlan("t3", "Swans", ("d1", "d2"))
+        more = replace(plan, topics=(*plan.topics, new))
+        made.store.write(lambda c: change_campaign(c, more, made.clock()))
+        assert work("ann", 0) == {"idle": 2}
+        assert "Nobody is judging at this moment, though more can be judged: ask 2 assessors who are idle" in page()
+        assert work("ann", 2) == {"judging": 1, "idle": 1}
+        assert "Assessors are judging; there is nothing for you to do." in page()
+        asyncio.run(service.act(people["ann"], AskOrganisers("What is a swan?")))
+        assert "Assessors are judging. 1 question of assessors waits for a reply" in page()
+        made.store.write(lambda c: delete_person(c, "plain", people["ann"], made.clock(), by="assessor"))
+        assert work("bob", 0) == {"finished": 1, "idle": 1}
+        assert work("bob") == {"finished": 2}
+        assert "Assessors are judging" not in page()
+
+
+def test_a_deleted_person_is_never_waited_for(tmp_path: Path) -> None:
+    with estate(tmp_path) as made:
+        created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
+        service = seeded(made.store, made.clock, 5)
+        for steps, before in ((0, "reading"), (1, "judging")):
+            who = asyncio.run(service.arrive("plain", "link", "ann"))
+            asyncio.run(judge(service, made.clock, who, random.Random(1), steps))
+            assert made.store.read(lambda c: progress(c, "plain", made.clock())).assessors[before] == 1
+            made.store.write(lambda c, who=who: delete_person(c, "plain", who, made.clock(), by="assessor"))  # type: ignore[misc]
+            p = made.store.read(lambda c: progress(c, "plain", made.clock()))
+            assert before not in p.assessors
+            assert p.waiting.endswith("invite at least 6 further assessors, or stop.")

@@ -32,7 +32,7 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.translatable import N_
 
-AssessorState = Literal["invited", "reading", "judging", "finished", "stopped", "declined", "excluded"]
+AssessorState = Literal["invited", "reading", "judging", "idle", "finished", "stopped", "declined", "excluded"]
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
 
@@ -219,7 +219,8 @@ def state_of(
 ) -> AssessorState:
     """What an owner is told of an assessor who came.
 
-    reading : before the first unit. judging : in a unit, or there is another. finished : nothing is left to do.
+    reading : before the first unit. judging : in a unit, or in the practice before another. idle : in no unit, though
+    there is another. finished : nothing is left to do.
     is_begun, has_unit : whether a unit was theirs last, and is. is_more : whether there is a unit that they may have,
     now or once another assessor gives it back.
     """
@@ -230,7 +231,9 @@ def state_of(
     is_over = journey.stage == "practice_failed" and not settings.practice_restart
     if not has_unit and (is_over or (journey.stage == "working" and not is_more)):
         return "finished"
-    return "judging" if has_unit or is_begun or journey.n_units else "reading"
+    if not (has_unit or is_begun or journey.n_units):
+        return "reading"
+    return "judging" if has_unit or journey.stage != "working" else "idle"
 
 
 def state_of_model(journey: Journey, has_unit: bool, is_more: bool) -> AssessorState:

@@ -164,7 +164,8 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     people["invited"] += sum(one.assessor_id is None and not one.revoked for one in invitations(connection, row.id))
     goes_on = row.status == "running" and settings.question is None and left > 0
     is_closed = settings.panel is None and not any(one.is_open(at) for one in sign_ups(connection, row.id))
-    n_here = max(people["invited"] + people["reading"] + people["judging"], status[OPEN])  # also models in their place
+    here = sum(people[one] for one in ("invited", "reading", "judging", "idle"))
+    n_here = max(here, status[OPEN])  # also models in their place
     n_missing = max(max(topic.slots - topic.completed for topic in topics) - n_here, 0) if goes_on and is_closed else 0
     if goes_on and not n_missing and work.begun is not None and work.recent >= LEAST:
         ends = at + left * max(min(at - work.begun, HOURS * HOUR), 1.0) / work.recent
@@ -209,7 +210,8 @@ def states_of(connection: Connection, row: CampaignRow, at: float = 0.0) -> list
         if is_more and settings.question is None and one.id not in leases:
             is_more = state.free_slot(*ids) is not None or state.next_lapse(*ids) is not None
         given = one.current_id is not None, one.id in leases, is_more
-        states.append((one, journey.state_of(settings.journey, way, *given)))
+        of = journey.state_of(settings.journey, way, *given)
+        states.append((one, "finished" if one.is_deleted and of in ("reading", "judging", "idle") else of))
     return states
 
 
