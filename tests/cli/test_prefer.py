@@ -127,6 +127,15 @@ def test_an_excluded_assessor_has_no_say_in_scores_by_preferences(qrowd, said, r
     assert json.loads((tmp_path / "s.json").read_text())["assessor"] == ["assessor-3"]
 
 
+def test_options_for_tables_hold_for_the_grades_too_that_preferences_are_compared_with(qrowd, tmp_path):
+    (tmp_path / "p.csv").write_text("topic,preferred,other,assessor\nt,d1,d2,ann\nt,d3,d2,ann\n")
+    (tmp_path / "g.csv").write_text("topic,document,x\nt,d1,1\nt,d2,0\nt,,2\n")
+    options = ("--column", "value=x", "--incomplete-rows", "drop")
+    outcome = qrowd("prefer", "agree", "--preferences", "p.csv", "--judgments", "g.csv", *options)
+    assert outcome.status == 0, outcome.err
+    assert "ann, g                          1      1.000                     0" in outcome.out
+
+
 @pytest.mark.parametrize("command", ["evaluate", "report"])
 @pytest.mark.parametrize(
     "option",

@@ -150,7 +150,8 @@ class PreferenceInputs(PreferenceData):
         """The values with what is read."""
         from qrowd import files
 
-        grades = None if self.judgments is None else files.read_judgments(self.judgments)
+        settings = reading.table_settings(self, "judgments")
+        grades = files.read_judgments(self.judgments, **settings) if self.judgments else None
         return {**values, "preferences": self.read(), "judgments": grades}
 
 
