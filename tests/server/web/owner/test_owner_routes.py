@@ -260,8 +260,14 @@ def test_a_folder_says_what_it_would_change_and_changes_it_where_it_was_sent(mad
         body, headers = multipart({"csrf": csrf, "do": do}, [("folder.zip", zipped(folder | changes))])
         answer = owner.post("/owner/change/zipped", body, headers)
         assert '<details class="panel" id="change" open>' in answer.text
+        assert ('id="what"' in answer.text) == (answer.status == 200), "the form's address names it"
         return answer.status, text_of(answer.text)
 
+    setup = owner.get("/owner/c/zipped/setup").text
+    assert 'action="/owner/change/zipped#what"' in setup
+    assert "a text can be corrected until somebody has judged with it" in setup
+    again = owner.get("/owner/change/zipped")
+    assert (again.status, again.text) == (200, setup)
     more = {"topics.tsv": "t1\tducks\nt2\tgeese\n", "pool.qrels": pool + pool.replace("t1", "t2")}
     status, text = send("check", more)
     assert (status, "What would change 1 topic added 1 unit added" in text) == (200, True)

@@ -56,6 +56,7 @@ TABLE = {
     ("GET", "/owner/c/{campaign}/questions"): "owner",
     ("POST", "/owner/c/{campaign}/questions"): "owner",
     ("POST", "/owner/c/{campaign}/status"): "owner",
+    ("GET", "/owner/change/{campaign}"): "viewer",
     ("POST", "/owner/change/{campaign}"): "owner",
     ("POST", "/owner/c/{campaign}/delete"): "owner",
 }

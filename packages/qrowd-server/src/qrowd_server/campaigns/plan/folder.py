@@ -250,7 +250,7 @@ def _refuse_unused(files: Mapping[str, Any], whole: PlanTable, *, magnitude: boo
     used = {"checks": with_checks, "gold": with_checks or not (magnitude or question)}
     for key, is_used in used.items():
         if key in files and not is_used:
-            reason = "checks are of magnitudes, gold questions of grades and preferences that are no question's"
+            reason = "checks are of magnitudes; gold questions of grades and preferences, without a question"
             raise SchemaError(("files", key), f"{files[key]!r} would do nothing: {reason}; remove the line")
 
 

@@ -71,6 +71,8 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
         raise ArgumentError("gold questions: magnitudes need a relevant document of each topic and one that is not")
     if values["ask"] and "gold" in by_field:
         raise ArgumentError("gold questions: a question about systems takes none; leave the file out")
+    if values["ask"] == "two" and ">" not in values["systems"]:
+        raise ArgumentError("systems: write both with > between them, as in bm25 > dense")
     named: dict[str, Any] = {key: "runs" if key == "runs" else one.place for key, one in by_field.items()}
     tables: dict[str, dict[str, Any]] = {
         "campaign": {"name": name, "title": title},

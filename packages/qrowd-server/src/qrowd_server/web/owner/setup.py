@@ -2,7 +2,7 @@
 
 GET  /owner/c/{campaign}/setup     the page     POST to it: number, names, another, revoke, open, close, role
 GET  /owner/c/{campaign}/preview   the first page of an assessor; ?judging=1: of a unit. Neither takes an answer
-POST /owner/change/{campaign}      say what a folder would change, or change it
+POST /owner/change/{campaign}      say what a folder would change, or change it; GET: the page
 POST /owner/c/{campaign}/delete    the archive, after which the campaign may be deleted; or delete it, by its name
 """
 
@@ -244,6 +244,7 @@ ROUTES: list[BaseRoute] = [
     page("/owner/c/{campaign}/setup", setup, needs=VIEWER),
     form("/owner/c/{campaign}/setup", change_setup, setup, needs=OWNER_OF),
     page("/owner/c/{campaign}/preview", preview, needs=VIEWER),
+    page(SENT + "{campaign}", setup, needs=VIEWER),
     upload(SENT + "{campaign}", change, setup, needs=OWNER_OF),
     form("/owner/c/{campaign}/delete", delete, setup, needs=OWNER_OF),
 ]
