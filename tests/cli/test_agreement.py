@@ -87,6 +87,18 @@ def test_all_who_stand_out_are_named_by_the_option_that_leaves_them_out(qrowd, f
     assert "exclude: --exclude 'always 1' 'always 2' leaves out who stands out" in out
 
 
+def test_a_person_among_models_is_not_left_out_for_disagreeing_with_them(qrowd, folder):
+    judges = folder / "judges"
+    caution = "caution: most assessors are models by name, who may err alike: leave out no person for that"
+    person = (judges / "crowd-3.qrels").rename(folder / "nist.qrels")
+    models = [(judges / f"{name}.qrels").rename(folder / f"gpt-{name}.qrels") for name in ("ann", "bob", "lena")]
+    out = qrowd("assessors", "--judgments", person, *models).out
+    assert out.startswith("1 of 4 assessors stands out: nist.")
+    assert caution in out
+    people = [model.rename(folder / f"{i}.qrels") for i, model in enumerate(models)]
+    assert caution not in qrowd("assessors", "--judgments", person, *people).out
+
+
 def test_assessors_with_gold_compares_everyone_with_it(qrowd, experts, folder, tmp_path):
     arguments = ["assessors", *experts, folder / "gold.qrels", "--gold", "gold", "--output", "a.json"]
     assert qrowd(*arguments).status == 0

@@ -246,6 +246,15 @@ def crowd(folder, tmp_path):
     (tmp_path / "crowd.csv").write_text("\n".join([*rows, ""]))
 
 
+def test_check_and_evaluate_name_the_same_number_of_slots(asked, qrowd, crowd, tmp_path):
+    path = tmp_path / "crowd.csv"
+    rows = path.read_text().splitlines(keepends=True)
+    extra = [f"{row.rpartition(',w')[0]},x{i % 8},1\n" for i, row in enumerate(rows[1:]) if i % 8 < 5]
+    path.write_text("".join([*rows, *extra]))  # 2 of each document, and one or two more of many
+    assert " --slots 3\n" in asked("panel/runs", "crowd.csv")[0]
+    assert "Remedy: --slots 3 " in qrowd("evaluate", "--runs", "panel/runs", "--judgments", "crowd.csv").out
+
+
 def test_models_stay_out_of_the_slots_of_people(asked, crowd):
     assert re.search(r"qrowd compare .* --slots 2\n", asked("panel/runs", "crowd.csv")[0])
     out, commands = asked("panel/runs", "crowd.csv", "panel/judges/llm-a.qrels")

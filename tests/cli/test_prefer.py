@@ -258,7 +258,9 @@ def test_battles_rank_systems_over_topics_and_judges(qrowd, tmp_path):
     assert lines[7].split() == ["last", *["-"] * 5, "0/0/1"]
     assert "no log-worth: for systems that won, or lost, all battles against the others" in outcome.out
     assert "ties: a third outcome (Davidson), nu " in outcome.out
-    assert "shown first: preferred in " in outcome.out
+    note = next(line for line in lines if line.startswith("shown first: preferred in "))
+    assert note.endswith("] by itself")
+    assert "preferences by all, [" in note
     assert "log-worths: do not allow for which of two answers was shown first" in outcome.out
     judges = [line.split() for line in lines if line.startswith(("ann ", "gpt "))]
     assert [row[0] for row in judges] == ["ann", "gpt", "ann", "gpt"]  # their rankings, and what order does to them

@@ -21,7 +21,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.one_scale import Combined, CombineScales
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Table, repeats_note
-from qrowd.reports.phrases import cells, count, interval, listed, number, percent, probability, signed
+from qrowd.reports.phrases import MODEL_NAME, cells, count, interval, listed, number, percent, probability, signed
 from qrowd.reports.scale_notes import scale_note, scale_rules
 
 MATRIX_WIDTH = 80  # letters of the columns of a matrix
@@ -206,8 +206,9 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     reasons = [Note(name, reasons) for name, reasons in outlying.items()]
     if outlying:
         names = " ".join(map(shlex.quote, outlying))
-        reasons.append(
-            Note("exclude", f"--exclude {names} leaves out who stands out, in each command that reads judgments")
-        )
+        text = f"--exclude {names} leaves out who stands out, in each command that reads judgments"
+        if 2 * len(list(filter(MODEL_NAME.search, profiles.assessors))) > n:
+            text += "; caution: most assessors are models by name, who may err alike: leave out no person for that"
+        reasons.append(Note("exclude", text))
     all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
     return Document(sentence, (Table.of("assessors", columns, 3),), all_notes, profiles.to_frame)

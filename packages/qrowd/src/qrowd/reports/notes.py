@@ -11,6 +11,7 @@ import numpy as np
 from qrowd.comparison.mean_squares import panel_of
 from qrowd.errors import MeasureError, NoOverlapError
 from qrowd.evaluation import measure
+from qrowd.kernels.arrays import Floats
 from qrowd.model.inferred_scales import alike
 from qrowd.model.one_scale import Combined
 from qrowd.model.scores import Scores, clusters_in
@@ -128,6 +129,12 @@ def _coverage(scores: Scores, least: float) -> Iterator[Note]:
     yield Note("coverage", text + (f", {none:,} nothing at all (no score there)" if none else ""))
 
 
+def slots_of(coverage: Floats) -> int:
+    """Judgments of a document, on average over topics. coverage : (assessors, topics) share of the pool judged."""
+    n_topics = np.count_nonzero(coverage.any(axis=0))
+    return max(int(coverage.sum() / max(n_topics, 1) + 1e-9), 1)
+
+
 def cautions(scores: Scores) -> str:
     """Sentences for the top of a report, where scores are too low; none by preferences, which have no scales."""
     return _little_judged(scores) + _out_of_reach(scores) if scores.attributes.get("scales") else ""
@@ -166,7 +173,7 @@ def _little_judged(scores: Scores) -> str:
         return ""
     if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
         return ""
-    n = max(int(scores.coverage.sum(axis=0)[judged.any(axis=0)].min() + 1e-9), 1)
+    n = slots_of(scores.coverage)
     text = (
         f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
         "did not judge count as not relevant, so the scores are too low."

@@ -81,9 +81,10 @@ def _order_effect(preferences: Preferences, confidence: float) -> tuple[list[Tab
     if effects is None:
         return [], []
     everyone = position_bias(preferences.pooled(), confidence=confidence)
-    n = count(everyone.n[0], "preference")
-    share = percent(everyone.share[0], 1)
-    shown_first = f"preferred in {share} {interval(everyone.low[0], everyone.high[0])} of {n}"
+    shown_first = (
+        f"preferred in {percent(everyone.share[0], 1)} of {count(everyone.n[0], 'preference')} by all, "
+        f"{interval(everyone.low[0], everyone.high[0])} by itself"
+    )
     return [order_table(effects)], [Note("shown first", shown_first), *order_notes(confidence)]
 
 

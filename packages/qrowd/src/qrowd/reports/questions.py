@@ -20,6 +20,7 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.scores import Scores
 from qrowd.reports.design_tables import smallest_difference
 from qrowd.reports.inspection import Content, Inspection, short_paths
+from qrowd.reports.notes import slots_of
 from qrowd.reports.phrases import MODEL_NAME, count, listed, number, percent
 from qrowd.reports.report_systems import leading_pair
 
@@ -57,7 +58,7 @@ class Asking:
         judgments = self.judgments
         if self.models or judgments is None or len(set(judgments.scales)) > 1 or judgments.coverage().mean() > 0.5:
             return 0
-        each = int(np.median(np.unique(judgments.pair_numbers, return_counts=True)[1]))
+        each = slots_of(judgments.coverage())
         return each if each > 1 else 0
 
     @cached_property
@@ -85,7 +86,7 @@ class Asking:
     @property
     def scale(self) -> str:
         """The scale on which people would go on; empty for magnitudes and different scales."""
-        pairs = zip(self.assessors, () if self.judgments is None else self.judgments.scales, strict=True)
+        pairs = zip(self.assessors, getattr(self.judgments, "scales", ()), strict=True)
         scales = {scale for name, scale in pairs if name not in self.models}
         if not scales:
             return "0-3"

@@ -18,7 +18,7 @@ from qrowd.model.conventions import Conventions
 from qrowd.model.judgments import Judgments
 from qrowd.model.runs import Runs
 from qrowd.reports.disagreement_tables import DisagreementsReport, on_shared_scale
-from qrowd.reports.document import Document, Note, Section, Table
+from qrowd.reports.document import Note, Section, Table
 from qrowd.reports.phrases import count, signed, span
 from qrowd.reports.table import Column, table_of
 
@@ -90,10 +90,11 @@ def influence_section(
             sentences.append(_concentration(whole))
         tables["documents"] = _documents(whole, texts)
         try:
-            differing = _disagreements(pair, judgments, measure, conventions)
+            disputed = disagreements(pair, judgments, measure, conventions=on_shared_scale(conventions, judgments))
         except QrowdError as error:
             notes.append(Note("disagreements", f"not shown: {error}"))
         else:
+            differing = DisagreementsReport(disputed, n_documents=DOCUMENTS).to_document()
             tables["disagreements"] = differing.tables[0]
             notes += differing.notes
     return replace(
@@ -147,9 +148,3 @@ def _documents(whole: DecomposedDifference, texts: Mapping[str, str]) -> Table:
     records = whole.documents._records()[: min(DOCUMENTS, whole.n_documents)]
     rows = [DocumentRow(**record, text=texts.get(record["document"])) for record in records]
     return table_of(f"Documents with the largest parts of {whole.first} minus {whole.second}", rows)
-
-
-def _disagreements(runs: Runs, judgments: Judgments, measure: str, conventions: Conventions) -> Document:
-    """The documents on which assessors disagree and that change the difference, as `qrowd disagreements` shows them."""
-    result = disagreements(runs, judgments, measure, conventions=on_shared_scale(conventions, judgments))
-    return DisagreementsReport(result, n_documents=DOCUMENTS).to_document()
