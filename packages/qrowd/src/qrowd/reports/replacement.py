@@ -301,14 +301,6 @@ def _bias_sentences(bias: AssessorBias) -> Iterator[str]:
 # ---------------------------------------------------------------------- tables
 
 
-def _yes_or_no(value: Any) -> str:
-    return "-" if isinstance(value, float) and isnan(value) else "yes" if value else "no"
-
-
-def _calibration_interval(low: float, high: float) -> str:
-    return interval(low, high) if low < high else "-"  # no variation
-
-
 three_digits = partial(number, digits=3)
 with_sign = partial(signed, digits=3)
 COMPARED = {  # the model with each assessor: test, agreement, error of grades, rankings
@@ -320,7 +312,7 @@ COMPARED = {  # the model with each assessor: test, agreement, error of grades, 
     "assessor_share": Column("assessor as close", three_digits),
     "difference": Column("difference", with_sign),
     "p_adjusted": Column("p", probability),
-    "replaceable": Column("replaceable", _yes_or_no),
+    "replaceable": Column("replaceable", lambda value: {True: "yes", False: "no"}.get(value, "-")),
     "kappa": Column("kappa", three_digits),
     "kappa_with_others": Column("kappa with others", three_digits),
     "tau_b": Column("tau-b", three_digits),
@@ -336,7 +328,7 @@ GRADES = {  # what a grade of the model means to the assessors
     "grade": Column("its grade", "{:.3g}".format),
     "n_documents": Column("documents", "{:,}".format),
     "mean": Column("mean grade", three_digits),
-    "low": Column("interval", _calibration_interval, also=("high",)),
+    "low": Column("interval", lambda low, high: interval(low, high) if low < high else "-", also=("high",)),
     "relevant": Column("relevant", three_digits),
     "calibrated": Column("recoded to", three_digits),
 }
