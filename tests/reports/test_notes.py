@@ -38,8 +38,8 @@ def test_assessors_whose_grades_end_below_rel_are_a_caution_where_their_zeros_ar
         return evaluation_of(RUNS, judgments, measures, methods=methods, conventions=conventions).sentence
 
     assert said("nDCG@10", "AP(rel=2)", "RR").endswith(
-        " Caution: the grades of ann end below 2, so that their AP(rel=2) is 0 and lowers the mean; --exclude leaves "
-        "them out."
+        " Caution: the grades of ann end below 2, so that their AP(rel=2) is 0 and lowers means over assessors; "
+        "--exclude leaves them out."
     )
     for others in (said("AP"), said("AP(rel=1)"), said("AP(rel=2)", methods=["mean"]), said("AP(rel=2)", empty="nan")):
         assert "Caution" not in others

@@ -149,7 +149,7 @@ def _out_of_reach(scores: Scores) -> str:
         names = [name for name, scale in about["scales"].items() if has_zeros and scale.maximum < rel]
         if names:
             of_all = f" Caution: the grades of {listed(names, 3)} end below {rel:g}, so that their {text} is 0"
-            return f"{of_all} and lowers the mean; --exclude leaves them out."
+            return f"{of_all} and lowers means over assessors; --exclude leaves them out."
     return ""
 
 
