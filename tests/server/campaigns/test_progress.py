@@ -20,6 +20,7 @@ from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.changes import change_campaign
 from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
 from qrowd_server.campaigns.running.privacy import delete_person
+from qrowd_server.cli.campaign_tables import one_campaign
 from qrowd_server.protocols.events import AskOrganisers
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import EndView, ExcludedView, NoneLeftView
@@ -131,6 +132,16 @@ def test_an_end_is_foretold_from_the_pace_and_only_where_there_is_one(filled: Es
     )
     later = filled.store.read(lambda c: progress(c, "small", at + 25 * HOUR))
     assert later.ends is None, "nobody has worked for a day, so nobody can tell"
+
+
+def test_page_and_status_state_the_expected_end_alike_to_the_minute(filled: Estate) -> None:
+    p = filled.store.read(lambda c: progress(c, "small", filled.clock()))
+    assert p.ends is not None
+    assert p.expected_end in text_of(filled.owner().get("/owner/c/small").text)
+    assert f"Expected end: {p.expected_end}." in one_campaign(p, ()).notes
+    soon = replace(p, ends=p.at + 180)
+    assert soon.expected_end == "in 3 minutes at the pace of the last 24 hours"
+    assert replace(p, ends=None).expected_end == ""
 
 
 def test_a_campaign_that_is_paused_or_unknown_has_no_end(tmp_path: Path) -> None:

@@ -81,8 +81,8 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
-    if progress.ends is not None:
-        notes.append(f"Expected end: {_when(progress.ends)}.")
+    if progress.expected_end:
+        notes.append(f"Expected end: {progress.expected_end}.")
     if progress.waiting:
         notes.append(progress.waiting)
     if progress.question is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from babel.dates import format_timedelta
 from sqlalchemy import Connection
 
 from qrowd.model.labels import plural
@@ -78,7 +79,6 @@ class Progress:
     title: str
     protocol: str
     status: str
-    created: float
     at: float
     slots: int
     completed: int
@@ -110,6 +110,14 @@ class Progress:
     def is_complete(self) -> bool:
         """Whether all places of people are done, and no model is at work."""
         return 0 < self.slots == self.completed and "judging" not in self.models
+
+    @property
+    def expected_end(self) -> str:
+        """How long the work will go on, roughly; "" where nobody can tell."""
+        if self.ends is None:
+            return ""
+        ahead = format_timedelta(self.ends - self.at, granularity="minute", add_direction=True, locale="en")
+        return f"{ahead} at the pace of the last {HOURS} hours"
 
     @property
     def models_in_words(self) -> str:
@@ -174,7 +182,6 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
         title=row.title,
         protocol=the_protocol(protocols),
         status=row.status,
-        created=row.created,
         at=at,
         slots=total,
         completed=status[COMPLETED],

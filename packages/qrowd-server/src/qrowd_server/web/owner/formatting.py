@@ -137,15 +137,6 @@ def ago(at: float | None, now: float) -> str:
     return "just now" if now - at < 60 else format_timedelta(int(at - now), add_direction=True, locale="en")
 
 
-def ahead(at: float, now: float) -> str:
-    """How long until then, roughly.
-
-    >>> ahead(7200, 0)
-    'in 2 hours'
-    """
-    return format_timedelta(max(int(at - now), 1), granularity="hour", add_direction=True, locale="en")
-
-
 # ---- what is counted
 
 
