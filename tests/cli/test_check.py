@@ -386,6 +386,12 @@ def test_what_is_no_mistake_stands_apart_from_what_is_wrong(qrowd, tmp_path):
     ]  # fmt: skip
 
 
+def test_judged_topics_that_no_run_has_are_counted(qrowd, tmp_path):
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 a\nq9 Q0 d1 1 2 a\n")
+    assert "  missing: 2 judged topics are in no run\n" in qrowd("check", "a.qrels", "a.run").out
+
+
 def test_standard_input_is_checked(qrowd, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"topic,document,worker,label\nq,d,a,1\nq,d,b,0\n")))
     assert "  Can I trust my judges?  qrowd agree --judgments -\n" in qrowd("check", "-").out

@@ -27,6 +27,14 @@ def test_a_terminal_shows_the_first_documents(qrowd, folder):
     assert "documents on which assessors disagree (the first 3 of " in outcome.out
 
 
+def test_assessors_who_share_no_document_are_told_what_to_do(qrowd, folder, tmp_path):
+    lines = (folder / "judges" / "ann.qrels").read_text().splitlines(keepends=True)
+    for name, part in (("x", lines[::2]), ("y", lines[1::2])):
+        (tmp_path / f"{name}.qrels").write_text("".join(part))
+    out = qrowd("disagreements", "--runs", "panel/runs", "--judgments", "x.qrels", "y.qrels").out
+    assert out.startswith("No document was judged by two assessors: let a second assessor judge some of the documents.")
+
+
 def test_of_two_systems_a_note_names_the_pair_and_of_more_each_row_does(qrowd, folder):
     pair = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", "-n", "3").out
     assert "first system" not in pair

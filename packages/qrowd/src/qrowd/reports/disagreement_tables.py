@@ -35,7 +35,11 @@ class DisagreementsReport(Reported):
     @property
     def sentence(self) -> str:
         """How many documents, and how many of them matter."""
-        return self.result._sentence()
+        return (
+            self.result._sentence()
+            if self.result.n_judged
+            else "No document was judged by two assessors: let a second assessor judge some of the documents."
+        )
 
     def _tables(self) -> Tables:
         """A row for each document, with its texts; a row for each judgment."""

@@ -139,11 +139,11 @@ class Inspection:
         remarks = list(self.notes)
         if self.runs is not None:
             runs = self.runs
-            n_lists = int(np.count_nonzero(runs.ranked().lengths))
-            n_missing = len(runs.systems) * len(runs.topics) - n_lists
-            if n_missing:
-                pairs = count(n_missing, "(system, topic) pair has", "(system, topic) pairs have")
-                remarks.append(f"missing: {pairs} no list")
+            if n := len(runs.systems) * len(runs.topics) - int(np.count_nonzero(runs.ranked().lengths)):
+                remarks.append(f"missing: {count(n, '(system, topic) pair')} without a list")
+            judged = {*getattr(self.judgments, "topics", ()), *getattr(self.preferences, "topics", ())}
+            if absent := judged - set(runs.topics):
+                remarks.append(f"missing: {count(len(absent), 'judged topic is', 'judged topics are')} in no run")
             if contradictions := runs.rank_contradictions:
                 remarks.append(f"ranks: in {count(contradictions, 'list')} the rank column contradicts the scores")
         if self.judgments is not None:
