@@ -116,7 +116,7 @@ class Progress:
         """How long the work will go on, roughly; "" where nobody can tell."""
         if self.ends is None:
             return ""
-        ahead = format_timedelta(self.ends - self.at, granularity="minute", add_direction=True, locale="en")
+        ahead = format_timedelta(int(self.ends - self.at), granularity="minute", add_direction=True, locale="en")
         return f"{ahead} at the pace of the last {HOURS} hours"
 
     @property
