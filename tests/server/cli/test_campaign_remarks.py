@@ -51,11 +51,12 @@ def on_pages(made: Estate) -> dict[str, str]:
     """{person: remark} of the page of all; a person's page says the same."""
     made.clock.now += 60  # what pages show is a few seconds old at most
     owner = made.owner()
-    row = r'<a href="([^"]+)" dir="auto">([^<]+)</a><br><span class="flag">([^<]+)</span>'
-    found = re.findall(row, owner.get(BASE).text)
-    for address, _, remark in found:
-        assert f"Stands out: {remark}." in owner.get(address).text
-    return {name: unescape(remark) for _, name, remark in found}
+    page = owner.get(BASE).text
+    addresses = {name: address for address, name in re.findall(r'<a href="([^"]+)" dir="auto">([^<]+)</a>', page)}
+    remarks = dict(re.findall(r'<span class="unseen">([^<]+): </span><span class="flag">([^<]+)</span>', page))
+    for name, remark in remarks.items():
+        assert f"Stands out: {remark}." in owner.get(addresses[name]).text
+    return {name: unescape(remark) for name, remark in remarks.items()}
 
 
 def test_remarks_on_pages_are_those_of_the_command_whatever_happened(

@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import sys
 from collections.abc import Iterator
 from threading import Thread
 
@@ -105,6 +106,16 @@ def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) ->
         assert f"{raw} {'right' if right else 'wrong'}" in words
     assert "Open the answer again" not in words
     assert "A gold document" not in made.owner().get(f"{PAGE}/review/item?topic=t1&document=d0").text
+
+
+def test_parquet_is_offered_where_it_can_be_written(made: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    for spare in (False, True):
+        if spare:
+            monkeypatch.setitem(sys.modules, "pyarrow", None)
+        page = made.owner().get(RESULTS).text
+        assert ("/export/judgments/parquet" in page, 'value="judgments/parquet"' in page) == (not spare, not spare)
+        assert ("Parquet is written once pyarrow is installed" in page) == spare
+        assert "/export/judgments/jsonl" in page
 
 
 def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:

@@ -344,7 +344,7 @@ def test_a_model_is_called_one(made: Estate, tmp_path: Path) -> None:
     owner = made.owner()
     assert "Models: 1 finished." in text_of(owner.get("/owner/c/small/live").text)
     table = text_of(owner.get("/owner/c/small").text)
-    assert f"small-1+campaign model {done.unanswered['small-1+campaign']}" in table
+    assert f"small-1+campaign: {done.unanswered['small-1+campaign']}" in table
     assert done.unanswered["small-1+campaign"].startswith("replies without an answer: ")
     assert "ann model" not in table
     page = text_of(owner.get(made.assessor("small-1+campaign")).text)

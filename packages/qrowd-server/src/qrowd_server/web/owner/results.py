@@ -8,6 +8,7 @@ POST /owner/c/{campaign}/export                   a file with names, which the l
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 from sqlalchemy import Connection
@@ -27,7 +28,7 @@ from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, form,
 from qrowd_server.web.owner.decision import decision_of
 from qrowd_server.web.problems import not_found
 
-MOST_SHOWN = 10  # documents to settle
+MOST_SHOWN = 5  # documents to settle
 
 
 async def results(context: OwnerContext) -> Response:
@@ -62,6 +63,7 @@ async def results(context: OwnerContext) -> Response:
         n_pages=n_pages,
         current=current,
         every=every,
+        unwritten=() if find_spec("pyarrow") else ("parquet",),
         answers=collected(row, arm)[0],
         files={kind: EXPORTS[kind] for kind in collected(row)},
         **values,
