@@ -104,7 +104,9 @@ def test_topics_without_a_relevant_document_are_counted():
 def test_missing_lists_and_topics_nobody_judged_are_counted():
     runs = qrowd.Runs.from_dict({"A": {"q1": {"d1": 1}}, "B": {"q1": {"d1": 1}, "q9": {"d1": 1}}})
     found = told(FULL, runs=runs)
-    assert found["missing"] == "2 judged topics a run has no list for score 0"
+    assert found["missing"] == (
+        "(topic, system) pairs without a list score 0: 2; qrowd check counts the topics that are in no run"
+    )
     assert found["not judged"] == "1 topic of the runs, ignored"
 
 

@@ -196,8 +196,7 @@ def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:
         yield Note(
             "ties", f"{n_tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
         )
-    contradictions = scores.attributes["rank_contradictions"]
-    if contradictions:
+    if contradictions := scores.attributes["rank_contradictions"]:
         n = count(contradictions, "list")
         yield Note("ranks", f"in {n} the rank column contradicts the scores; the scores count")
 
@@ -258,6 +257,7 @@ def _holes(scores: Scores) -> Iterator[Note]:
 
 def _missing(scores: Scores, missing: str) -> Iterator[Note]:
     if n := scores.attributes["missing_lists"]:
-        yield Note("missing", f"{n:,} judged topics a run has no list for {_MISSING[missing]}")
+        whole = "; qrowd check counts the topics that are in no run"
+        yield Note("missing", f"(topic, system) pairs without a list {_MISSING[missing]}: {n:,}{whole}")
     if n := scores.attributes["unjudged_topics"]:
         yield Note("not judged", f"{count(n, 'topic')} of the runs, ignored")
