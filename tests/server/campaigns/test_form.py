@@ -63,6 +63,16 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
     magnitude = VALUES | {"protocol": "magnitude", "topics": "ducks"}
     plan = plan_from_form(magnitude, [SentFile("documents", "d.csv", many), checks])
     assert plan.topics[0].checks == ("d1", "d2")
+    headers = b"topic,high,low\n", b"\xef\xbb\xbftopic,H,N\r\n", b"topic\tbetter\tworse\n", b"Topic,relevant,not\n"
+    for header in headers:
+        for name in ("mag.csv", "mag.txt"):
+            line = b"t1\td5\td2\n" if b"\t" in header else b"t1,d5,d2\n"
+            table = SentFile("gold", name, header + line)
+            plan = plan_from_form(magnitude, [SentFile("documents", "d.csv", many), table])
+            assert plan.topics[0].checks == ("d5", "d2")
+    upside_down = SentFile("gold", "mag.csv", b"topic,low,high\nt1,d5,d2\n")
+    with pytest.raises(FileError, match=r"gold mag\.csv"):
+        plan_from_form(magnitude, [SentFile("documents", "d.csv", many), upside_down])
     for name, grades in (
         ("gold.csv", b"topic,document,grade\nt1,d3,3\nt1,d4,0\n"),
         ("g.qrels", b"t1 0 d3 3\nt1 0 d4 0\n"),

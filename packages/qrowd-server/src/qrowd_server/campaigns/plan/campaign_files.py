@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
 import zipfile
 import zlib
@@ -46,6 +47,7 @@ Place = tuple[str, int | None]  # a file and its line; None for the whole file
 SEVERAL = ("documents", "runs")
 PAGES = (".txt", ".html", ".htm")
 PDF = ".pdf"
+CHECK_HEADER = re.compile(rb"(\xef\xbb\xbf)?topic[\s,]+(high|h|better|relevant)[\s,]+\w+\s*\n", re.IGNORECASE)
 
 
 @dataclass
@@ -213,8 +215,13 @@ def read_pool_file(files: CampaignFiles) -> list[Entry]:
 
 def read_check_file(files: CampaignFiles) -> list[Entry]:
     """The two check documents of a topic, the better one first."""
-    lines = _read(files, "checks", lambda content, name: read_fields(content, name, "topic high low"))
+    lines = _read(files, "checks", lambda content, name: read_fields(_without_header(content), name, "topic high low"))
     return [Entry(topic, [high, low], place) for place, (topic, high, low) in lines]
+
+
+def _without_header(content: bytes) -> bytes:
+    """Lines with blanks between fields, of a table with commas, too; the header becomes a comment."""
+    return b"#" + content.replace(b",", b" ") if CHECK_HEADER.match(content) else content
 
 
 def read_gold_judgments(files: CampaignFiles) -> tuple[str, Judgments] | None:

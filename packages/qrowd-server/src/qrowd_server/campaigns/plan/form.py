@@ -13,6 +13,7 @@ from typing import Any
 
 from qrowd.errors import ArgumentError, FileError
 from qrowd.texts import read_documents, read_topics
+from qrowd_server.campaigns.plan.campaign_files import CHECK_HEADER
 from qrowd_server.campaigns.plan.folder import TOML, plan_from_parts
 from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.template import PROTOCOLS
@@ -52,7 +53,7 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
 
     ask : "" for all documents that runs retrieve on the first `depth` ranks; "best" or "two" for what decides which
     system is best, or a question about two `systems`. Without runs, every document is judged for every topic. The gold
-    file holds gold questions, the `first` of which are an entry test; of magnitudes, grades, or in a .txt checks.
+    file holds gold questions, the `first` of which are an entry test; of magnitudes, grades or checks.
     """
     values = USUAL | dict(values)
     title, protocol = values["title"].strip(), values["protocol"]
@@ -80,7 +81,8 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
         "files": named,
     }
     if protocol == "magnitude":
-        if named["gold"].endswith(".txt"):  # else it holds grades, from which checks follow
+        is_table = CHECK_HEADER.match(by_field["gold"].content)
+        if is_table or named["gold"].endswith(".txt"):  # else it holds grades, from which checks follow
             named["checks"] = named.pop("gold")
     elif "gold" in named:
         tables["gold"] = {"first": _number(values, "first"), "exclude": "exclude" in values}

@@ -11,6 +11,8 @@ from urllib.parse import quote
 from babel.dates import format_timedelta
 from markupsafe import Markup
 
+from qrowd.model.labels import plural
+
 NOTHING: Final = "–"
 MINUS: Final = "\u2212"
 
@@ -138,15 +140,6 @@ def ago(at: float | None, now: float) -> str:
 
 
 # ---- what is counted
-
-
-def plural(n: int, noun: str) -> str:
-    """A number of things.
-
-    >>> plural(1, "link"), plural(1200, "link")
-    ('1 link', '1,200 links')
-    """
-    return f"{count(n)} {noun}{'' if n == 1 else 's'}"
 
 
 def answers(protocol: str, n: int) -> str:
