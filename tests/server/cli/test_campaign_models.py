@@ -77,7 +77,7 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
 
 def test_failures_are_counted_and_the_record_says_what_became_of_each_question(qrowd, pilot):
     outcome = qrowd("campaign", "ask", "pilot", "--model", "models.py:vague", "models.py:mild")
-    assert outcome.status == 0, outcome.err
+    assert outcome.status == 1, outcome.err  # the same command would ask more
     assert "2 models gave 8 answers in pilot." in outcome.out
     unanswered = "vague+campaign: replies without an answer: 2 (2 unparsable)"
     assert unanswered in outcome.out
@@ -87,6 +87,8 @@ def test_failures_are_counted_and_the_record_says_what_became_of_each_question(q
     status = qrowd("judge", "status", "judge.sqlite")
     assert status.status == 0, status.err
     assert "8 of 16 questions have an answer" in status.out
+    assert "counts all questions, also those that a unit given back never came to" in " ".join(outcome.out.split())
+    assert qrowd("campaign", "ask", "pilot", "--model", "models.py:mild").status == 0  # nothing is left to ask
 
 
 @pytest.mark.parametrize(

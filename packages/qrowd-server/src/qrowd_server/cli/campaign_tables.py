@@ -34,7 +34,7 @@ def all_campaigns(campaigns: Sequence[Progress]) -> Document:
     }
     n = len(campaigns)
     sentence = f"{count(n, 'campaign')}." if n else "No campaign yet; qrowd campaign init writes a folder for one."
-    return _document(sentence, _table("campaigns", campaigns, columns), n)
+    return _document(sentence, table_of("campaigns", campaigns, columns), n)
 
 
 def all_accounts(accounts: Sequence[Account]) -> Document:
@@ -48,14 +48,14 @@ def all_accounts(accounts: Sequence[Account]) -> Document:
     }
     n = len(accounts)
     sentence = f"{count(n, 'account')}." if n else "No account yet; qrowd account add NAME adds one."
-    return _document(sentence, _table("accounts", accounts, columns), n)
+    return _document(sentence, table_of("accounts", accounts, columns), n)
 
 
 def _document(sentence: str, table: Table, n: int) -> Document:
     return Document(sentence, (table,) if n else (), (), table_frame(table))
 
 
-def _table(title: str, rows: Sequence[Any], columns: Mapping[str, Column]) -> Table:
+def table_of(title: str, rows: Sequence[Any], columns: Mapping[str, Column]) -> Table:
     cells = {
         name: [column(row) if callable(column) else _dash(getattr(row, column)) for row in rows]
         for name, column in columns.items()
@@ -68,7 +68,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     columns: dict[str, Column] = {"arm": "arm"} if progress.arms else {}
     columns |= {"topic": "label", "documents": "documents", "slots": "slots", "done": "completed"}
     columns |= {"answers": "answers", "least": "least", "most": "most"}
-    topics = _table("topics", progress.topics, columns)
+    topics = table_of("topics", progress.topics, columns)
     tables = [topics]
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
@@ -128,7 +128,7 @@ def _assessors(quality: Quality) -> Table:
     if quality.has_gold:
         columns |= {"gold": _gold, "accuracy": _accuracy}
     columns["remark"] = lambda row: row.excluded or "; ".join(filter(None, [row.reasons, row.unanswered]))
-    return _table(f"assessors of {quality.arm}" if quality.arm else "assessors", quality.assessors, columns)
+    return table_of(f"assessors of {quality.arm}" if quality.arm else "assessors", quality.assessors, columns)
 
 
 def _gold(row: AssessorQuality) -> str:

@@ -38,7 +38,10 @@ def ask(
     record: judge.Record = "judge.sqlite",
     output: Output = None,
 ) -> None:
-    """Let language models judge in a campaign, also while the server runs. The same command goes on where it ended."""
+    """Let language models judge in a campaign, also while the server runs. The same command goes on where it ended.
+
+    The exit status is 1 where the same command would ask more, or where no answer is a judgment.
+    """
     from qrowd_server.campaigns.running.models import ask_in_campaign
 
     asked = judge.ask_options(concurrency, budget, prices)
@@ -55,32 +58,33 @@ def ask(
             progress=show,
         )
     deliver(_document(done, record, currency), output)
+    is_failed = any(one.given_back or (one.completed and not one.answers) for one in done.models)
+    if is_failed or done.stopped:
+        raise typer.Exit(1)
 
 
 def _document(done: CampaignWork, record: str, currency: str) -> Document:
     """What each model did, and why it stopped."""
-    from qrowd.reports.document import Document, Note, Table
-    from qrowd_server.cli.campaign_tables import table_frame
+    from qrowd.reports.document import Document, Note
+    from qrowd_server.cli.campaign_tables import table_frame, table_of
 
     models = done.models
     columns = {
-        "assessor": [one.assessor for one in models],
-        "answers": [str(one.answers) for one in models],
-        "completed": [str(one.completed) for one in models],
-        "failed": [str(one.failed) for one in models],
-        "given back": [str(one.given_back) for one in models],
-        "ended": [one.ended for one in models],
+        name: name.replace(" ", "_") for name in ("assessor", "answers", "completed", "failed", "given back", "ended")
     }
     notes = [Note(name, text) for name, text in done.unanswered.items()]
     if done.stopped:
         notes.append(Note("stopped", done.stopped))
     if done.cost is not None:
         notes.append(Note("cost", f"{done.cost:.4g} {currency}"))
-    notes.append(Note("record", f"{record}; qrowd judge status {record} shows what became of each question"))
+    command = f"qrowd judge status {record}"
+    notes.append(
+        Note("record", f"{record}; {command} counts all questions, also those that a unit given back never came to")
+    )
     sentence = (
         f"{count(len(models), 'model')} gave {count(sum(one.answers for one in models), 'answer')} in {done.campaign}."
     )
-    table = Table.of("models", columns)
+    table = table_of("models", models, columns)
     return Document(sentence, (table,), tuple(notes), table_frame(table))
 
 
