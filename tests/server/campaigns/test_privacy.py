@@ -238,6 +238,9 @@ def test_answers_are_kept_or_withdrawn_as_the_person_wants(store: Store) -> None
     assert kept.assessors == panel.assessors
     store.write(lambda connection: delete_person(connection, "pilot", person, NOW + 9001, answers="withdraw"))
     assert "a3" not in store.read(lambda connection: judgments(connection, "pilot")).assessors
+    found = store.read(lambda connection: state.find_assessor(connection, person))
+    assert found is not None
+    assert found[0].excluded == "answers withdrawn when the person was deleted"
 
 
 def test_the_log_says_that_a_person_was_deleted_with_counts(store: Store) -> None:

@@ -59,6 +59,20 @@ def test_the_page_shows_the_statement_and_what_is_left(made: Place) -> None:
         assert f'{one.first}</th><td role="cell" data-label="against">{one.second}</td>' in results
 
 
+def test_documents_are_counted_where_units_do_not_say_how_far_a_question_is(made: Place) -> None:
+    p = made.store.read(lambda connection: progress(connection, "live", made.clock()))
+    assert p.question is not None
+    listed = " ".join(made.owner().get("/owner").text.split())
+    assert f"{p.question.n_judged} of {p.question.n_documents} documents judged" in listed
+    assert f"{p.completed} of {p.slots} unit" not in listed
+
+
+def test_nobody_is_advised_to_ask_a_second_assessor_of_a_question_that_has_one(made: Place) -> None:
+    results = made.owner().get("/owner/c/live/results").text
+    assert "there is nothing to agree on." in results
+    assert "let a second assessor judge some of the same documents" not in results
+
+
 def test_a_decided_campaign_can_be_resumed_on_the_page(made: Place) -> None:
     page = made.owner().get("/owner/c/live").text
     is_decided = made.store.read(lambda connection: progress(connection, "live", made.clock())).status == "decided"

@@ -20,7 +20,8 @@ from qrowd_server.store.state_rows import AssessorRow
 TEXTS = ("reason", "comment", "message")
 #: Kinds of events whose `text` is a number or a grade, not prose.
 ANSWERS = ("judged", "revised", "line_judged")
-REMOVED = "(removed)"  # in place of a reason that must not be empty
+REMOVED = "the reason was removed with the person"  # in place of a reason that must not be empty
+WITHDRAWN = "answers withdrawn when the person was deleted"  # a reason that the program writes
 
 
 def events_of_assessor(connection: Connection, assessor_id: int) -> list[LogEntry]:
@@ -40,7 +41,7 @@ def without_texts(entry: LogEntry, data: Mapping[str, Any]) -> tuple[dict[str, A
         prose += [key for key in ("text",) if isinstance(data.get(key), str)]
     for key in prose:
         rule = entry.kind == "excluded" and data.get("gold") is not None  # written by the program
-        if data[key] and not rule:
+        if data[key] not in ("", WITHDRAWN) and not rule:
             new[key], n = REMOVED if entry.kind == "excluded" else "", n + 1
     return new, n
 

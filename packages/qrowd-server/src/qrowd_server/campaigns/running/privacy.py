@@ -50,7 +50,6 @@ from qrowd_server.store.state_rows import AssessorRow, AssignmentRow
 Answers = Literal["keep", "withdraw"]
 By = Literal["owner", "assessor", "retention"]
 DELETED = "person_deleted"
-WITHDRAWN = "answers withdrawn when the person was deleted"
 DAY = 86400.0
 #: What an event of an assessor may show them: what they did and wrote, nothing of how their work is checked.
 OWN = frozenset(
@@ -96,7 +95,7 @@ def delete_person(
     reader = CampaignReader(connection, campaign_row.id, campaign_row.stamp)
     transaction = Transaction(reader, at, number, actor=actor, account=own_account)
     if answers == "withdraw" and row.excluded is None:
-        row = transaction.record_assessor(row, Event("excluded", {"reason": WITHDRAWN}))
+        row = transaction.record_assessor(row, Event("excluded", {"reason": persons.WITHDRAWN}))
     transaction.withdraw(row, ("open", "completed") if answers == "withdraw" else ("open",))
     transaction.finish()
 
