@@ -123,11 +123,6 @@ def moment(at: float | None) -> str:
     return f"{then.day} {then:%b %Y, %H:%M}"
 
 
-def clock(at: float) -> str:
-    """The hour and minute of a time, in UTC."""
-    return f"{datetime.fromtimestamp(at, UTC):%H:%M}"
-
-
 def ago(at: float | None, now: float) -> str:
     """How long ago, roughly.
 
@@ -163,11 +158,6 @@ def arm(name: str, protocol: str) -> str:
     ('grades', 'absolute (grades)')
     """
     return f"{name} ({PROTOCOL[protocol]})" if name else PROTOCOL[protocol]
-
-
-def arms(protocols: Mapping[str, str]) -> str:
-    """What a campaign collects, from {arm: protocol}."""
-    return ", ".join(arm(name, protocol) for name, protocol in protocols.items())
 
 
 # ---- words for what the program calls otherwise
