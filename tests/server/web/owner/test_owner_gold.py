@@ -43,6 +43,8 @@ def test_pages_show_accuracy_with_its_interval_and_the_bonus_by_its_rule(made: E
     exports = owner.get(f"{BASE}/results").text
     assert "gold" in exports
     assert "payment" in exports
+    assert "As assessors see them, without gold questions; nothing" in text_of(owner.get(f"{BASE}/setup").text)
+    assert "As assessors see them; nothing" in text_of(owner.get("/owner/c/small/setup").text)
 
 
 def test_the_page_of_an_assessor_shows_gold_answers_and_after_a_deletion_that_it_was_one(made: Estate) -> None:
@@ -57,6 +59,7 @@ def test_the_page_of_an_assessor_shows_gold_answers_and_after_a_deletion_that_it
     assert owner.post(page, form).status == 303
     text = text_of(owner.get(page).text)
     assert "This person was deleted. The answers are those of a2." in text
+    assert "Excluded: answers withdrawn when the person was deleted" in text
     for button in ("Reinstate", "Begin again", "Delete this person", "I want to delete"):
         assert button not in text
 
