@@ -346,7 +346,7 @@ def test_nist_and_three_models_of_dl21(qrowd, dl21):
                     "--runs", dl21 / "runs")  # fmt: skip
     assert outcome.status == 0, outcome.err
     assert outcome.out.splitlines()[0].endswith(
-        "enough documents; binary-gpt4o has the highest kappa (relevant or not, from 1 on 0-3, 1 on binary), 0.599 "
+        "these documents; binary-gpt4o has the highest kappa (relevant or not, from 1 on 0-3, 1 on binary), 0.599 "
         "[0.530, 0.668], which is 0.004 [-0.054, 0.063] more than that of umbrela-gpt4o."
     )
     lines = outcome.out[outcome.out.index("\neach model compared") + 1 :].splitlines()

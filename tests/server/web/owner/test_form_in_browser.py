@@ -57,6 +57,7 @@ def test_a_campaign_with_an_entry_test_and_one_with_a_question_are_made_on_a_pho
 ) -> None:
     tab.get_by_role("link", name="New campaign").click()
     create = tab.get_by_role("button", name="Create").first
+    create.wait_for()
     assert width_of(tab) == WIDTH
 
     tab.get_by_label("Title", exact=True).fill("How good?")
