@@ -307,7 +307,7 @@ BAD = {
     "a q": (lambda: told(crowd(40, 1), q=0), ArgumentError, ["q=0", "rate"]),
     "independent": (lambda: told(crowd(40, 1), independent="topic"), ArgumentError, ["'topic'", "topics, documents"]),
     "one person": (lambda: told(crowd(40, 1, people="a")), ArgumentError,
-                   ["1 assessor (a)", "at least 3", "add judgments of more"]),
+                   ["1 assessor;", "at least 3", "add judgments of more"]),
     "a closeness": (lambda: told(crowd(40, 1), closeness="kappa"), ArgumentError,
                     ["'kappa'", "accuracy, rmse"]),
     "min_documents": (lambda: told(crowd(40, 1), min_documents=1), ArgumentError, ["min_documents=1", "at least 2"]),
