@@ -192,7 +192,8 @@ def kill_backend(postgres: PostgresServer, url: str) -> None:
     """One of PostgreSQL's processes dies; it then throws everybody out and recovers from its log."""
     until = time.monotonic() + 30
     while time.monotonic() < until:  # it may still recover from the last time
-        with suppress(psycopg.OperationalError), psycopg.connect(url, autocommit=True) as connection:
+        gone = psycopg.OperationalError, ProcessLookupError  # also the process that was found
+        with suppress(*gone), psycopg.connect(url, autocommit=True) as connection:
             found = connection.execute(f"select pid {OTHERS} order by random() limit 1").fetchone()
             if found is not None:
                 os.kill(found[0], signal.SIGKILL)
