@@ -70,6 +70,9 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
             table = SentFile("gold", name, header + line)
             plan = plan_from_form(magnitude, [SentFile("documents", "d.csv", many), table])
             assert plan.topics[0].checks == ("d5", "d2")
+    with_comma = SentFile("documents", "d.csv", many + b'"d,9",Text.\n')
+    by_blanks = SentFile("gold", "mag.txt", b"topic high low\nt1 d,9 d2\n")
+    assert plan_from_form(magnitude, [with_comma, by_blanks]).topics[0].checks == ("d,9", "d2")
     upside_down = SentFile("gold", "mag.csv", b"topic,low,high\nt1,d5,d2\n")
     with pytest.raises(FileError, match=r"gold mag\.csv"):
         plan_from_form(magnitude, [SentFile("documents", "d.csv", many), upside_down])

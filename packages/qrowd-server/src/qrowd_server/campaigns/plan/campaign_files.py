@@ -47,7 +47,7 @@ Place = tuple[str, int | None]  # a file and its line; None for the whole file
 SEVERAL = ("documents", "runs")
 PAGES = (".txt", ".html", ".htm")
 PDF = ".pdf"
-CHECK_HEADER = re.compile(rb"(\xef\xbb\xbf)?topic[\s,]+(high|h|better|relevant)[\s,]+\w+\s*\n", re.IGNORECASE)
+CHECK_HEADER = re.compile(rb"(\xef\xbb\xbf)?topic\s*([\s,])\s*(high|h|better|relevant)[\s,]+\w+\s*\n", re.IGNORECASE)
 
 
 @dataclass
@@ -221,7 +221,8 @@ def read_check_file(files: CampaignFiles) -> list[Entry]:
 
 def _without_header(content: bytes) -> bytes:
     """Lines with blanks between fields, of a table with commas, too; the header becomes a comment."""
-    return b"#" + content.replace(b",", b" ") if CHECK_HEADER.match(content) else content
+    header = CHECK_HEADER.match(content)
+    return b"#" + content.replace(header[2], b" ") if header else content  # labels may hold what separates no fields
 
 
 def read_gold_judgments(files: CampaignFiles) -> tuple[str, Judgments] | None:

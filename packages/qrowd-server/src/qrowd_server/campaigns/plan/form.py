@@ -81,8 +81,8 @@ def plan_from_form(values: Mapping[str, str], files: Iterable[SentFile]) -> Plan
         "files": named,
     }
     if protocol == "magnitude":
-        is_table = CHECK_HEADER.match(by_field["gold"].content)
-        if is_table or named["gold"].endswith(".txt"):  # else it holds grades, from which checks follow
+        # Any other file holds grades, from which checks follow.
+        if CHECK_HEADER.match(by_field["gold"].content) or named["gold"].endswith(".txt"):
             named["checks"] = named.pop("gold")
     elif "gold" in named:
         tables["gold"] = {"first": _number(values, "first"), "exclude": "exclude" in values}

@@ -172,8 +172,7 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     people["invited"] += sum(one.assessor_id is None and not one.revoked for one in invitations(connection, row.id))
     goes_on = row.status == "running" and settings.question is None and left > 0
     is_closed = settings.panel is None and not any(one.is_open(at) for one in sign_ups(connection, row.id))
-    here = sum(people[one] for one in ("invited", "reading", "judging", "idle"))
-    n_here = max(here, status[OPEN])  # also models in their place
+    n_here = max(sum(people[one] for one in ("invited", "reading", "judging", "idle")), status[OPEN])  # or models
     n_missing = max(max(topic.slots - topic.completed for topic in topics) - n_here, 0) if goes_on and is_closed else 0
     if goes_on and not n_missing and work.begun is not None and work.recent >= LEAST:
         ends = at + left * max(min(at - work.begun, HOURS * HOUR), 1.0) / work.recent
