@@ -30,10 +30,7 @@ UNTOLD = frozenset(
 )
 WORD = re.compile(r"(<[^<>]*+>|&#?\w++;|[^\W_]++)")
 STEMMERS = frozenset(snowballstemmer.algorithms()) - {"porter"}
-SAME_START = (
-    "english",
-    "",
-)  # languages in which a word and its stem begin with the same letter: few have to be stemmed
+SAME_START = "english", ""  # languages in which a word and its stem begin alike, so that few have to be stemmed
 LONGEST = 60  # letters of a word that has other forms
 _stemming = threading.Lock()  # a Snowball stemmer holds the word it works on
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qrowd.sequential.next_judgments import NextJudgments
 
 DESIGN = "next.json"
-DEFAULTS = (None, 20, 0.95, 0.0, "these topics")
+DEFAULTS = {"n_documents": 20, "confidence": 0.95, "tolerance": 0.0, "target": "these topics"}  # None for others
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
             raise ArgumentError(
                 f"--campaign {name}: it carries a question and hands out documents itself; leave out -o"
             )
-        return own | {key: value for key, value in settings.items() if value not in DEFAULTS}
+        return own | {key: value for key, value in settings.items() if value != DEFAULTS.get(key)}
     if settings["question"] is None:
         raise ArgumentError("missing option '--question': what is asked, such as 'A > B'; see --help")
     if Path(design).exists():

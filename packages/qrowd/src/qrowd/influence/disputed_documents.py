@@ -103,8 +103,8 @@ class Disagreements(Result):
     def _sentence(self) -> str:
         n, effect = len(self.topics), (self.effect > ROUNDING).sum()
         n_alone = int((self.n_reversed > 0).sum())
-        alone = {0: "none of them alone reverses the order of two", 1: "1 of them alone reverses the order of two"}.get(
-            n_alone, f"{n_alone:,} of them alone reverse the order of two"
+        alone = {0: "none of them alone reverses their order", 1: "1 of them alone reverses their order"}.get(
+            n_alone, f"{n_alone:,} of them alone reverse their order"
         )
         return (
             f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "

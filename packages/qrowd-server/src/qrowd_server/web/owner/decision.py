@@ -87,7 +87,7 @@ def decide(runs: Runs, judged: Judgments, condensed: bool) -> Decision:
         comparison.sentence,
         " --unjudged condensed" if condensed else "",
         (*map(str, notes), *runs.notes, *judged.notes, comparison.signature),
-        f"{answer.verdict}. {answer.sentence} {answer.caution}",
+        f"{answer.verdict}. {answer.sentence}",  # its caution is in the sentence of `qrowd compare`
         DisagreementsReport(disputed).sentence,
         tuple(zip(disputed.topics, disputed.documents, disputed.grades, strict=True))[:MOST_SHOWN],
     )
