@@ -53,6 +53,21 @@ def test_the_same_command_writes_the_same_page(qrowd, panel, tmp_path):
     assert pages[0] == pages[1]
 
 
+def test_the_page_names_systems_without_the_words_that_all_share(qrowd, panel, folder, tmp_path):
+    qrowd("report", *panel, "--baseline", "bm25", "-o", "plain.json")
+    for run in (folder / "runs").iterdir():
+        run.rename(run.with_name(f"my_{run.stem}_2020.run"))
+    options = ("--baseline", "my_bm25_2020", "--short-names")
+    assert qrowd("report", *panel, *options).status == 0
+    page = unescape((tmp_path / "report.html").read_text("utf-8"))
+    assert set(re.findall(r"my_[\w-]*_2020(?!\.run)", page)) == {"my_bm25_2020"}  # in the command alone
+    outcome = qrowd("report", *panel, *options, "-o", "short.json")
+    plain, short = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("plain", "short"))
+    assert (short["compared_with"], short["answer"]) == ("bm25", plain["answer"])
+    assert short["tables"] == plain["tables"]
+    assert outcome.out.splitlines()[0] == plain["sentence"]
+
+
 def test_related_assessors_stand_in_the_report(qrowd, panel, tmp_path):
     related = ("--related", "bob=rerank-*")
     outcome = qrowd("report", *panel, *related, "-o", "page.html")

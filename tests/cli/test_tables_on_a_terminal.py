@@ -93,6 +93,6 @@ def test_other_commands_that_name_systems_print_short_names_too(qrowd, folder, c
     assert "rerank" in outcome.out
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare", "table", "plan", "aware", "plot"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "table", "report", "plan", "aware", "plot"])
 def test_every_command_that_prints_systems_of_runs_has_short_names(qrowd, name):
     assert "--short-names" in qrowd(*name.split(), "--help").out

@@ -6,10 +6,8 @@ import hashlib
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from glob import glob
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -17,9 +15,8 @@ import typer
 from qrowd.cli.inputs import RunsAndAnswers
 from qrowd.cli.library import command
 from qrowd.cli.options import option
-from qrowd.cli.output import check_output, is_standard_output, name_with_ending, output_file, write_output
-from qrowd.errors import FileError
-from qrowd.paths import find_files
+from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.paths import given_files
 from qrowd.reports.report_document import report as report_on
 from qrowd.reports.report_page import InputFile, Provenance
 
@@ -44,34 +41,41 @@ class ReportInputs(RunsAndAnswers):
             help="Texts of the documents, to show: tables, TREC documents, or irds:ID.", panel="Data", metavar="FILES"
         ),
     ] = None
+    short_names: ShortNames = False
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with what is read, and with the command and the files that were read."""
         from qrowd.judge import read_document_texts, read_topic_texts
         from qrowd.model.judgments import Judgments
         from qrowd.reports.report_data import top_documents
+        from qrowd.reports.short_names import short_names
 
         runs, data = self.sources()
         judgments = self.answers(data)
-        texts = [path for path in (self.topics, *(self.documents or [])) if path and not path.startswith("irds:")]
-        listed = (
-            *input_files("runs", runs.runs or []),
-            *input_files("judgments", data.judgments or []),
-            *input_files("preferences", self.preferences or []),
-            *input_files("recoding", [data.recode] if data.recode else []),
-            *input_files("texts", texts),
-        )
         rankings = runs.read_needed(data)
         documents = None
         if self.documents:
             judged = judgments.documents if isinstance(judgments, Judgments) else ()
             wanted = {*judged, *top_documents(rankings, score_dtype=values["conventions"].score_dtype)}
             documents = read_document_texts(self.documents, labels=wanted)
+        if self.short_names:
+            labels: dict[Any, str] = dict(zip(rankings.systems, short_names(rankings.systems), strict=True))
+            rankings = replace(rankings, systems=tuple(labels.values()))
+            baseline = values.get("baseline")
+            values["baseline"] = labels.get(baseline, baseline)
+        texts = read_topic_texts(self.topics) if self.topics else None
+        listed = (
+            *input_files("runs", runs.runs or []),
+            *input_files("judgments", data.judgments or []),
+            *input_files("preferences", self.preferences or []),
+            *input_files("recoding", [data.recode] if data.recode else []),
+            *input_files("texts", filter(None, (self.topics, *(self.documents or [])))),
+        )
         return {
             **values,
             "runs": rankings,
             "judgments": judgments,
-            "topics": read_topic_texts(self.topics) if self.topics else None,
+            "topics": texts,
             "documents": documents,
             "provenance": Provenance(shlex.join(["qrowd", *sys.argv[1:]]), listed, f"{datetime.now(UTC):%Y-%m-%d}"),
         }
@@ -81,22 +85,11 @@ def input_files(role: str, paths: Iterable[str]) -> tuple[InputFile, ...]:
     """Files that were read, with what tells whether they are the same ones. Pipes are left out.
 
     paths : as `read_runs` takes them: paths, patterns, folders, NAME=PATH.
-
-    Raises
-    ------
-    FileError
-        A file that cannot be read.
     """
     listed = []
-    for argument in paths:
-        _, named, rest = argument.partition("=")
-        for path in find_files(rest if named and not (Path(argument).exists() or glob(argument)) else argument):
-            if not path.is_file():
-                continue
-            try:
-                content = path.read_bytes()
-            except OSError as error:
-                raise FileError(path, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
+    for _, path in given_files(paths):
+        if path.is_file():
+            content = path.read_bytes()
             listed.append(InputFile(role, str(path), len(content), hashlib.sha256(content).hexdigest()))
     return tuple(listed)
 
