@@ -316,3 +316,19 @@ def test_battles_without_times_order_or_ties_say_less(qrowd, tmp_path):
     assert [line.split()[:2] for line in outcome.out.splitlines()[4:6]] == [["x", "0.347"], ["y", "-0.347"]]
     assert "shown first" not in outcome.out
     assert "assessors 1 | ties davidson | over topics 10000 | seed 1" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("line", "problem", "first"),
+    [
+        ("prefer --campaign pilot", "no such option: --campaign", "qrowd prefer agree"),
+        ("prefer", "missing command", "qrowd prefer agree"),
+        ("judge batch", "missing command", "qrowd judge batch write"),
+        ("--campaign pilot", "no such option: --campaign", "qrowd demo"),
+    ],
+)
+def test_a_group_without_a_command_says_in_a_line_what_to_type(qrowd, line, problem, first):
+    outcome = qrowd(*line.split())
+    group = first.rpartition(" ")[0]
+    assert outcome.status == 2
+    assert outcome.err == f"qrowd: {problem}; write a command before its options, as in {first}; see {group} --help\n"

@@ -28,9 +28,12 @@ class Interrupted(BaseException):
 
 
 def usage_message(error: Any) -> str:
-    """One line for a mistake that the parser found; empty where it has shown the help text instead."""
+    """One line for a mistake that the parser found; in a group of commands it says that a command comes first."""
     text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
-    return f"{text[0].lower()}{text[1:]}; see {error.ctx.command_path} --help" if text else ""
+    path = error.ctx.command_path
+    for name in list(getattr(error.ctx.command, "commands", ()))[:1]:
+        text += f"; write a command before its options, as in {path} {name}"
+    return f"{text[0].lower()}{text[1:]}; see {path} --help"
 
 
 def expanded(function: Callable[..., None]) -> Callable[..., None]:
@@ -104,7 +107,6 @@ def command_group(help: str, *functions: Callable[..., None]) -> typer.Typer:
     group = typer.Typer(
         cls=CommandGroup,
         help=help,
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         add_completion=False,

@@ -71,8 +71,7 @@ def disagreements(
     of_topics = read_topic_texts(topics) if topics else {}
     of_documents = read_document_texts(documents, labels=set(result.documents)) if documents else {}
     report = DisagreementsReport(result, of_topics, of_documents, n_documents)
-    of_units = rankings.criterion is not None
-    document = report.to_document().shown(result.systems, short_names=short_names, units=of_units)
+    document = report.to_document().shown(result.systems, short_names=short_names, units=rankings.criterion is not None)
     if folder and output is not None:
         write_adjudication(output, result, topics=of_topics, documents=of_documents, n_documents=n_documents)
         typer.echo(f"wrote {output}; next: qrowd campaign create {output}", err=True)

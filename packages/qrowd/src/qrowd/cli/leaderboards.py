@@ -9,7 +9,7 @@ import typer
 from qrowd.cli import input_files as reading
 from qrowd.cli import options
 from qrowd.cli.options import option
-from qrowd.cli.output import Output, ShortNames, Top, check_output, deliver
+from qrowd.cli.output import Output, ShortNames, Top, deliver
 
 
 def leaderboards(
@@ -42,11 +42,9 @@ def leaderboards(
     from qrowd.model.chance import seed_of
     from qrowd.reports.comparison import Choices, compare_scores
 
-    check_output(output)
     whole = reading.in_clusters(files.read_scores(scores, format=format), clusters)
     whole = whole.with_zeros() if missing == "zero" else whole
     chosen = whole if measure is None else whole.sel(measure=measure)
     choices = Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed))
     comparison = compare_scores(chosen, baseline=baseline, reference=reference, choices=choices)
-    systems = [row.system for row in comparison.measures[0].rows]
-    deliver(comparison.to_document().shown(systems, top=top, short_names=short_names), output)
+    deliver(comparison.to_document().shown(whole.systems, top=top, short_names=short_names), output)

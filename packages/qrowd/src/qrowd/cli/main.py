@@ -190,7 +190,7 @@ def run() -> None:
         sys.stdout.flush()
     except (QrowdError, UsageError) as error:
         message = usage_message(error) if isinstance(error, UsageError) else str(error)
-        print(f"qrowd: {message}" if message else "", end="\n" if message else "", file=sys.stderr)
+        print(f"qrowd: {message}", file=sys.stderr)
         status = 2
     except KeyboardInterrupt:
         status = INTERRUPTED
