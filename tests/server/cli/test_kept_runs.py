@@ -46,6 +46,17 @@ def write_folder(folder, *, runs):
         (folder / "pool.txt").write_text("".join(f"{t} d0\n" for t in TOPICS))
 
 
+def test_documents_of_gold_questions_are_not_among_those_to_judge(qrowd, tmp_path):
+    write_folder(tmp_path / "pilot", runs=True)
+    (tmp_path / "pilot" / "topics.tsv").write_text("t1\twhat is t1?\nt5\twhat is t5?\n")
+    with (tmp_path / "pilot" / "documents.jsonl").open("a") as file:
+        file.writelines(json.dumps({"docid": f"g{i}", "text": "Bread."}) + "\n" for i in range(3))
+    (tmp_path / "pilot" / "gold.qrels").write_text("t1 0 g0 3\nt1 0 g1 0\nt5 0 g2 0\n")
+    outcome = qrowd("campaign", "create", "pilot", "--check")
+    assert outcome.out.endswith("pilot (grades: 2 topics, 6 documents) can be created\n")
+    assert "Gold questions: 3 in 2 of 2 topics." in outcome.out
+
+
 async def judge(store):
     service, rng = seeded(store, Clock(step=5.0)), Random(1)
     for name in ("ann", "bob"):

@@ -153,8 +153,9 @@ class Plan:
 
     @property
     def counted(self) -> str:
-        """How many topics and documents, in words."""
-        return f"{plural(len(self.topics), 'topic')}, {plural(len(self.documents), 'document')}"
+        """How many topics, and documents to judge, in words; those of gold questions are not among them."""
+        pooled = {label for topic in self.topics for label in topic.pool}
+        return f"{plural(len(self.topics), 'topic')}, {plural(len(pooled), 'document')}"
 
 
 def arms_in_short(protocols: Mapping[str, str]) -> str:
@@ -179,10 +180,10 @@ def _problems(plan: Plan) -> Problems:
         yield from document_problems(document, ("documents", i))
     if sum(len(image) * 3 // 4 for document in plan.documents for image in document.images) > MAX_IMAGES:
         yield ("documents",), f"the images are more than {MAX_IMAGES:,} bytes; make several campaigns of them"
-    if plan.question is not None:
-        yield from question_problems(plan.question, plan.arms, {topic.label: topic.pool for topic in plan.topics})
-    labels = {document.label for document in plan.documents}
     pools = {topic.label: topic.pool for topic in plan.topics}
+    if plan.question is not None:
+        yield from question_problems(plan.question, plan.arms, pools)
+    labels = {document.label for document in plan.documents}
     gold = {topic.label: topic.gold for topic in plan.topics}
     about_systems = plan.question is not None
     yield from gold_problems(plan.gold, gold, pools, labels, plan.arms.values(), about_systems=about_systems)
@@ -211,8 +212,7 @@ def _n_slots(plan: Plan, settings: Settings) -> int:
             rounds = settings.redundancy * (n - n_checks) / (settings.k - n_checks)
             n_slots += settings.redundancy if n <= settings.k else ceil(rounds)
         else:
-            batches = ceil(n / settings.k) if isinstance(settings, GradesSettings) else 1
-            n_slots += batches * settings.redundancy
+            n_slots += settings.redundancy * (ceil(n / settings.k) if isinstance(settings, GradesSettings) else 1)
     return n_slots
 
 
@@ -229,8 +229,7 @@ def _head_problems(plan: Plan) -> Problems:
     if not 1 <= plan.lease_minutes <= 100_000:
         yield (*where, "lease_minutes"), f"{in_short(plan.lease_minutes)} cannot be used; give minutes from 1 to 100000"
     if plan.language and not LANGUAGE.fullmatch(plan.language):
-        problem = f"{in_short(plan.language)} is no tag of a language; write one such as en, de or ja"
-        yield (*where, "language"), problem
+        yield (*where, "language"), f"{in_short(plan.language)} is no tag of a language; write one such as en, de or ja"
     texts = {key: getattr(plan, key) for key in ("title", "consent", "instructions", "practice_instructions")}
     yield from text_problems(where, **texts)
     if plan.guidelines:
@@ -242,10 +241,11 @@ def _head_problems(plan: Plan) -> Problems:
 
 
 def _arm_problems(plan: Plan) -> Problems:
-    arms = plan.settings if isinstance(plan.settings, Mapping) else {}
-    if isinstance(plan.settings, Mapping) and len(arms) < 2:
+    if not isinstance(plan.settings, Mapping):
+        return
+    if len(plan.settings) < 2:
         yield ("arms",), "there are fewer than two; add another, or put its settings in the place of [arms]"
-    for arm in arms:
+    for arm in plan.settings:
         if not NAME.fullmatch(arm):
             yield ("arms",), f"{in_short(arm)} cannot be used; name an arm by a-z, 0-9, - and _, at most 64"
 
