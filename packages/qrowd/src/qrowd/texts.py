@@ -289,7 +289,7 @@ NO_ELEMENT = _Element("", 0, 0)
 
 def _elements(markup: str, names: str) -> Iterator[_Element]:
     """The elements of these names ("title|headline") that are closed, the first first. No place is read twice."""
-    start = re.compile(rf"<({names})\b[^<>]*+>", re.IGNORECASE)
+    start = re.compile(rf"<(?!<)({names})\b[^<>]*+>", re.IGNORECASE)
     at = 0
     unclosed: set[str] = set()
     while (opening := start.search(markup, at)) is not None:
@@ -327,7 +327,7 @@ def text_of_html(markup: str) -> str:
         at = element.end
     markup = " ".join([*parts, markup[at:]])
     return _paragraphs(
-        re.sub(r"(?i)</?(div|li|h[1-6]|tr|ul|ol|table|section|article|blockquote|br)\b[^<>]*+>", "\n\n", markup)
+        re.sub(r"(?i)<(?!<)/?(div|li|h\d|tr|[uo]l|table|section|article|blockquote|br)\b[^<>]*+>", "\n\n", markup)
     )
 
 
