@@ -162,6 +162,22 @@ def test_a_line_that_an_editor_wrapped_runs_on_and_a_short_one_or_a_list_keeps_i
     )
 
 
+def test_what_an_owner_writes_may_have_markup_and_is_harmless() -> None:
+    long = "Read the topic, then every document; take all the time you need"
+    text = f"{long}\nfor **each**:\n- one\n- _two_\n\n0: not\n1: relevant\n\n<script>x()</script> [a](javascript:x)"
+    html = (
+        f"<p>{long} for <strong>each</strong>:</p>\n<ul>\n<li>one</li>\n<li><em>two</em></li>\n</ul>\n"
+        "<p>0: not<br>\n1: relevant</p>\n<p>&lt;script&gt;x()&lt;/script&gt; [a](javascript:x)</p>\n"
+    )
+    assert html in render_page(replace(GALLERY["consent"], consent=text), csrf="", base=BASE)
+    assert html in render_page(replace(document(), instructions=text), csrf="", base=BASE)
+
+
+def test_a_name_in_the_text_of_the_program_is_no_markup() -> None:
+    shown = read(replace(GALLERY["consent"], consent="", name="[**ann**](https://evil.invalid)"))
+    assert "[**ann**](https://evil.invalid)" in shown.text
+
+
 def test_a_unit_that_ended_badly_says_what_to_do_wherever_one_came_from() -> None:
     alone, again = page(EndView("screened_out")), page(EndView("screened_out", another=True))
     left = page(EndView("screened_out"), link="https://app.prolific.com/submissions/complete?cc=OUT")

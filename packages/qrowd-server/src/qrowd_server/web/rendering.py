@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from mimetypes import guess_type
 from typing import Any
@@ -30,7 +30,7 @@ from qrowd_server.web.document_pages import SPACES, RenderedDocument, render_doc
 from qrowd_server.web.forms import TYPED
 from qrowd_server.web.languages import ENGLISH, Language, language, tags
 
-WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[-*•–]|\d++[.)])[ \t])")
+WRAPPED = re.compile(r"(?<=[^\n]{60})(?<![ \t])[ \t]*+\n(?![ \t]*+(?:[\n|#>]|(?:[-*•–]|\d++[.)])[ \t]))")
 
 
 @lru_cache(maxsize=64)
@@ -46,13 +46,18 @@ def environment(tag: str = ENGLISH) -> Environment:
         lstrip_blocks=True,
         cache_size=-1,
     )
-    environment.globals["asset"] = asset
-    environment.filters["paragraphs"] = paragraphs
+    environment.filters |= {"paragraphs": paragraphs, "markdown": partial(markdown, tag)}
     words = language(tag)
     environment.policies["ext.i18n.trimmed"] = True
     environment.newstyle_gettext = True  # type: ignore[attr-defined]
-    environment.globals |= {"language": words, "choice": None}
-    environment.globals |= {"_": words.gettext, "gettext": words.gettext, "ngettext": words.ngettext}
+    environment.globals |= {
+        "language": words,
+        "choice": None,
+        "asset": asset,
+        "_": words.gettext,
+        "gettext": words.gettext,
+        "ngettext": words.ngettext,
+    }
     environment.filters["said"] = words.text
     environment.filters["own"] = words.own
     table = sanitise.TABLE.replace("Table", escape(words.text(texts.TABLE)))
@@ -93,6 +98,13 @@ def _paragraphs(text: str) -> Markup:
     return Markup("".join(f'<p dir="auto">{part}</p>' for part in lines))
 
 
+def markdown(tag: str, text: str, pictures: tuple[tuple[str, str], ...] | None = None) -> Markup:
+    """Markdown of an owner as harmless HTML. pictures : of guidelines; in other texts a break stays a break."""
+    if pictures is None:
+        text = WRAPPED.sub(" ", text).replace("\n", "  \n")
+    return Markup(rendered(text, pictures or (), language(tag).text(texts.TABLE)))
+
+
 def compile_templates() -> None:
     """Have the templates ready in each language: the first page of a kind took .1 s, in which nothing was answered."""
     for words in map(environment, tags()):
@@ -106,7 +118,6 @@ def render(template: str, *, tag: str = ENGLISH, **values: Any) -> str:
 
 
 NOTHING_TYPED = dict.fromkeys(TYPED, "")
-BEFORE_JUDGING = ("consent", "lines", "noneleft")  # pages that show the guidelines
 SHORT = 10_000  # characters that are rendered in a few milliseconds
 
 
@@ -175,7 +186,6 @@ def render_main(
         "typed": {**NOTHING_TYPED, **_inputs(page), **(typed or {})},
         "texts": texts,
         "exit": _exit(page.link),
-        "guidelines": _guidelines(page, words) if name in BEFORE_JUDGING else "",
         "until": _until(getattr(view, "until", None), words),
     }
     match view:
@@ -248,13 +258,8 @@ def render_welcome(
 
 def render_guidelines(page: Page, *, tag: str = ENGLISH, choice: LanguageChoice | None = None) -> str:
     """The guidelines of a campaign on a page of their own, without a task."""
-    words = language(tag)
-    values = {
-        "page": page,
-        "guidelines": _guidelines(page, words),
-        "title": f"{words.text(texts.GUIDELINES)} · {page.title}",
-    }
-    return render("guidelines", tag=tag, choice=choice, **values)
+    title = f"{language(tag).text(texts.GUIDELINES)} · {page.title}"
+    return render("guidelines", tag=tag, choice=choice, page=page, title=title)
 
 
 def render_landing(*, tag: str = ENGLISH, choice: LanguageChoice | None = None) -> str:
@@ -282,11 +287,6 @@ def render_error(
 
 
 # ---- what the templates ask for
-
-
-def _guidelines(page: Page, words: Language) -> Markup:
-    """The guidelines with their pictures, as harmless HTML."""
-    return Markup(rendered(page.guidelines, page.pictures, words.text(texts.TABLE))) if page.guidelines else Markup("")
 
 
 def _inputs(page: Page) -> dict[str, str]:

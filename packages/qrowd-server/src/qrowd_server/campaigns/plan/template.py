@@ -43,8 +43,8 @@ HEAD = """\
 name = "{name}"
 title = "How relevant is it?"
 seed = 1                        # of everything that is drawn at random
-# consent = "..."               # the text before the first answer; default: a text that says what is stored
-# instructions = "..."          # shown on every page
+# consent = "..."               # Markdown, before the first answer; default: a text that says what is stored
+# instructions = "..."          # Markdown, shown on every page
 # language = "de"               # of the interface; default: the one that the browser asks for
 # retention_days = 180          # after the end, for which names of people are kept; default: as the server says
 
