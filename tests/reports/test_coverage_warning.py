@@ -64,6 +64,22 @@ def test_slots_are_no_remedy_where_assessors_judge_on_different_scales(runs_and_
     assert "Remedy: --slots 4" in evaluation_of(runs, mixed.with_scales({"*": "0-2"}), ["nDCG@10"], rng=1).sentence
 
 
+def test_magnitudes_beside_grades_are_left_out_before_all_judgments_are_merged(runs_and_crowd):
+    runs, crowd = runs_and_crowd
+    mixed = crowd.recode({"w1": {1.0: 30.0, 0.0: 3.0}}).with_scales({"w1": "magnitude", "*": "binary"})
+    for method in ("geometric-mean", "dawid-skene(per=all)"):
+        with pytest.raises(ScaleError):
+            evaluation_of(runs, mixed, ["nDCG@10"], methods=[method], rng=1)
+    remedy = "Remedy: --exclude those who gave magnitudes; then qrowd evaluate --method 'dawid-skene(per=all)' merges"
+    assert remedy in evaluation_of(runs, mixed, ["nDCG@10"], rng=1).sentence
+    grades = mixed.select(assessors=lambda name: name != "w1")
+    assert "Caution" not in evaluation_of(runs, grades, ["nDCG@10"], methods=["dawid-skene(per=all)"], rng=1).sentence
+    alone = crowd.recode({"*": {1.0: 30.0, 0.0: 3.0}}).with_scales({"*": "magnitude"})
+    assert "qrowd evaluate --method geometric-mean" in evaluation_of(runs, alone, ["nDCG@10"], rng=1).sentence
+    merged = evaluation_of(runs, alone, ["nDCG@10"], methods=["geometric-mean"], rng=1)
+    assert "Caution" not in merged.sentence
+
+
 def test_documents_that_nobody_judged_come_first_whatever_the_slots(runs_and_crowd):
     runs, crowd = runs_and_crowd
     few = crowd.select(documents=[f"d{d}" for d in range(3)])

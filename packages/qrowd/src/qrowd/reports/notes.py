@@ -57,9 +57,8 @@ def scoring_notes(scores: Scores) -> Iterator[Note]:
         documents = ", ".join(f"{percent(share)} of {documents_down_to(cutoff)}" for cutoff, share in shares.items())
         yield Note("unjudged", f"{documents} retrieved documents were {judged}")
     if conventions["duplicates"] is not None:
-        later = count(about["later_duplicates"], "result repeats", "results repeat")
-        text = f"{conventions['duplicates']} that count as one; {later} one further up and gain nothing"
-        yield Note("duplicates", text)
+        n = count(about["later_duplicates"], "result repeats", "results repeat")
+        yield Note("duplicates", f"{conventions['duplicates']} that count as one; {n} one further up and gain nothing")
     yield from _residual(scores)
     yield from _empty(scores, conventions["empty"])
     yield from _missing(scores, conventions["missing"])
@@ -77,11 +76,11 @@ def _clusters(scores: Scores) -> Iterator[Note]:
     first = scores.sel(measure=scores.measures[0])
     try:
         sizes = clusters_in(first, np.flatnonzero(first.known.any(axis=(0, 1))))
-        panels = [] if sizes is None else [panel_of(first), panel_of(replace(first, attributes={}))]
+        if sizes is None:
+            return
+        panels = panel_of(first), panel_of(replace(first, attributes={}))
     except NoOverlapError as error:
         yield Note("clusters", f"no interval and no test: {error}")
-        return
-    if sizes is None:
         return
     n = np.bincount(sizes[0])
     by_cluster, by_topic = (panel.centred_squares(topics=True).variance()[0].sum() for panel in panels)
@@ -179,26 +178,26 @@ def _little_judged(scores: Scores) -> str:
         "did not judge count as not relevant, so the scores are too low."
     )
     scales = list(about["scales"].values())
-    method = "geometric-mean" if any(scale.kind == "magnitude" for scale in scales) else "'dawid-skene(per=all)'"
-    slots = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; " if alike(scales) else ""
-    return f"{text} Remedy: {slots}qrowd evaluate --method {method} merges all judgments of a document first."
+    kinds = {scale.kind for scale in scales}
+    method = "geometric-mean" if kinds == {"magnitude"} else "'dawid-skene(per=all)'"
+    first = "--exclude those who gave magnitudes; then " if kinds > {"magnitude"} else ""
+    if alike(scales):
+        first = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; "
+    return f"{text} Remedy: {first}qrowd evaluate --method {method} merges all judgments of a document first."
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:
     n_tied = scores.attributes["tied_lists"]
-    lists = scores.attributes["lists"]
     if n_tied:
-        rule = (
-            "broken by document id, highest first"
-            if conventions["ties"] == "document"
-            else "scored by their mean over the tied ranks"
-        )
+        by_id = conventions["ties"] == "document"
+        rule = "broken by document id, highest first" if by_id else "scored by their mean over the tied ranks"
         yield Note(
-            "ties", f"{n_tied:,} of {lists:,} ranked lists hold equal scores ({conventions['score_dtype']}), {rule}"
+            "ties",
+            f"{n_tied:,} of {scores.attributes['lists']:,} ranked lists hold equal scores "
+            f"({conventions['score_dtype']}), {rule}",
         )
     if contradictions := scores.attributes["rank_contradictions"]:
-        n = count(contradictions, "list")
-        yield Note("ranks", f"in {n} the rank column contradicts the scores; the scores count")
+        yield Note("ranks", f"in {count(contradictions, 'list')} the rank column contradicts the scores, which count")
 
 
 def parameter_of(text: str, name: str) -> Any:
@@ -212,9 +211,9 @@ def parameter_of(text: str, name: str) -> Any:
 def _residual(scores: Scores) -> Iterator[Note]:
     for text, values in zip(scores.measures, scores.values, strict=True):
         if parameter_of(text, "residual"):
-            mean = float(np.nanmean(values))
             yield Note(
-                "residual", f"{text} is {mean:.4f} on average: what RBP could gain if all unjudged were relevant"
+                "residual",
+                f"{text} is {np.nanmean(values):.4f} on average: what RBP could gain if all unjudged were relevant",
             )
 
 
