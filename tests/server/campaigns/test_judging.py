@@ -81,6 +81,25 @@ def test_the_tables_are_what_the_log_adds_up_to(store, kind):
         )
 
 
+@pytest.mark.parametrize("sharing", ["shared", "own"])
+def test_a_pair_on_a_page_is_held_on_the_board_of_its_unit_or_assignment_also_after_rebuilding(store, sharing):
+    created(store, small_plan("preference", topics=1, documents=8, redundancy=3, sharing=sharing, stop=False))
+    service = seeded(store, clock=Clock(step=7.0))
+    crowd = people(service, 3)
+    views = {one: asyncio.run(until(service, one, PairView, Random(i))).view for i, one in enumerate(crowd)}
+    units = store.read(lambda c: c.execute(select(assignment.c["assessor_id", "unit_id", "id"])).all())
+    boards = {who: (unit if sharing == "shared" else id, id) for who, unit, id in units}
+    expected = {(*sorted((views[one].left, views[one].right)), *boards[one]) for one in crowd}
+    columns = pair_lease.c["low_id", "high_id", "board", "assignment_id"]
+
+    def held():
+        return {tuple(row) for row in store.read(lambda c: c.execute(select(columns)).all())}
+
+    assert held() == expected
+    store.write(lambda connection: rebuild(connection, "pilot"))
+    assert held() == expected
+
+
 def counted_one_by_one(connection, assessor):
     """(given, not "cannot tell", counting): a slow count of `count_answers`."""
     given = told = counts = 0
