@@ -179,6 +179,22 @@ def test_preferences_are_not_cautioned_as_grades_are(tmp_path, qrowd, runs):
     [
         (("evaluate", "--runs", "RUNS", "--preferences", "PREFERENCES", "-m", "AP"), "AP: needs grades"),
         (("evaluate", "--runs", "RUNS", "--preferences", "GOLD"), "gold.qrels, line "),
+        (
+            ("evaluate", "--runs", "RUNS", "--preferences", "PREFERENCES", "--combine-scales", "rescaled"),
+            "--combine-scales rescaled: it is for --method; leave it out",
+        ),
+        (
+            ("evaluate", "--runs", "RUNS", "--judgments", "GOLD", "--combine-scales", "rescaled"),
+            "--combine-scales rescaled: it is for --method; leave it out",
+        ),
+        (
+            ("evaluate", "--runs", "RUNS", "--judgments", "GOLD", "--format", "pairs"),
+            "--format pairs: it is for files of --preferences; leave it out",
+        ),
+        (
+            ("report", "--runs", "RUNS", "--judgments", "GOLD", "--format", "pairs"),
+            "--format pairs: it is for files of --preferences; leave it out",
+        ),
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("prefer", "agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
         (

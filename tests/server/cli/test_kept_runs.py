@@ -92,6 +92,8 @@ def judged(exit_status, tmp_path_factory):
         ["table", "-m", "nDCG@4", "--n-resamples", 50],
         ["plan", "-m", "nDCG@4"],
         ["aware", "-m", "nDCG@4", "--n-resamples", 50],
+        ["predict", "-m", "nDCG@4", "--rel", 1, "--cutoff", 4, "--n-resamples", 10],
+        ["replace", "--model", "a2", "-m", "nDCG@4"],
         ["plot", "ranks", "-m", "nDCG@4", "--n-resamples", 50, "-o", "-.csv"],
         ["plot", "systems", "-m", "nDCG@4", "-o", "-.csv"],
     ],

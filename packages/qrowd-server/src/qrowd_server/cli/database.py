@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def read_campaign(
     database: str, name: str, wanted: Literal["judgments", "preferences", "runs"], **options: bool
-) -> Judgments | Preferences | Runs:
+) -> Judgments | Preferences | Runs | None:
     """What a campaign, or CAMPAIGN/ARM, has collected, or its runs. options : names and final, as in `judgments`."""
     from qrowd_server.campaigns.running.collected import collected, kept_runs
 
@@ -37,8 +37,7 @@ def read_arms(database: str, name: str) -> tuple[dict[str, Judgments | Preferenc
         row, arms = find_arms(connection, name)
         if len(arms) < 2:
             raise ArgumentError(f"--campaign {name}: it has one arm, so there is nothing to compare")
-        answers = {arm: collected(connection, f"{row.name}/{arm}") for arm in arms}
-        return answers, unit_frame(connection, name)
+        return {arm: collected(connection, f"{row.name}/{arm}") for arm in arms}, unit_frame(connection, name)
 
 
 def unit_frame(connection: Connection, name: str) -> pandas.DataFrame:

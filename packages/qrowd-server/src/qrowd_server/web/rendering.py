@@ -182,7 +182,6 @@ def render_main(
         "base": base,
         "hidden": _hidden_fields(csrf, page),
         "problem": problem,
-        "messages": page.messages,
         "typed": {**NOTHING_TYPED, **_inputs(page), **(typed or {})},
         "texts": texts,
         "exit": _exit(page.link),

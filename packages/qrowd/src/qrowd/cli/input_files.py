@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -214,24 +214,31 @@ class Runs:
     runs: Annotated[list[str] | None, data_option("--runs", **RUNS)] = None
     system: System = "file"
 
-    def read(self, data: object) -> model.Runs | None:
-        """The runs, None where there are none. data : judgments or preferences, with their options for tables."""
-        paths = self.of(data)
-        return replace(self, runs=paths).read_needed(data) if paths else None
+    def read(self, data: Any) -> model.Runs | None:
+        """The runs of files, else those that a campaign keeps; None where there are none.
 
-    def read_needed(self, data: Any) -> model.Runs:
-        """The runs, which a command cannot do without: those of files, else those that a campaign keeps."""
+        data : judgments or preferences, with their options for tables.
+        """
         from qrowd import files
         from qrowd.cli.progress import progress
 
-        paths = self.needed(data)
+        paths = self.of(data)
+        runs: model.Runs | None = None
         if paths:
             with progress("reading runs") as advance:
                 runs = files.read_runs(paths, system=self.system, progress=advance, **table_settings(data, "runs"))
-        else:
-            runs = of_campaigns("answers", data.campaign)(data.database, data.campaign, "runs")
-        if paths != getattr(data, "judgments", None):  # whose notes are the same
+        elif (campaign := getattr(data, "campaign", None)) is not None:
+            runs = of_campaigns("answers", campaign)(data.database, campaign, "runs")
+        if runs is not None and paths != getattr(data, "judgments", None):  # whose notes are the same
             show_notes(runs.notes)
+        return runs
+
+    def read_needed(self, data: Any) -> model.Runs:
+        """The runs, which a command cannot do without."""
+        self.needed(data)
+        runs = self.read(data)
+        if runs is None:
+            raise ArgumentError(f"campaign {data.campaign}: it keeps no runs; give their files by --runs")
         return runs
 
     def needed(self, data: object) -> list[str]:

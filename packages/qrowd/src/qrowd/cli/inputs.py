@@ -49,8 +49,7 @@ class JudgmentsAndMaybeRuns(Data):
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with what is read."""
-        runs = options.Runs(self.runs, self.system)
-        return {**values, "judgments": self.read(), "runs": runs.read(self)}
+        return {**values, "judgments": self.read(), "runs": options.Runs(self.runs, self.system).read(self)}
 
 
 @dataclass(frozen=True)
@@ -88,6 +87,8 @@ class RunsAndAnswers(RunsAndJudgments):
         """The judgments, or the preferences, of files or of a campaign."""
         from qrowd.model.preferences import Preferences
 
+        if not self.preferences and self.format != "auto":
+            raise ArgumentError("it is for files of --preferences; leave it out", "format", self.format)
         collected: Judgments | Preferences | None = None
         if self.preferences:
             collected = PreferenceData(
@@ -97,8 +98,7 @@ class RunsAndAnswers(RunsAndJudgments):
             collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
         if not isinstance(collected, Preferences):
             return data.read()
-        if of_judgments := sorted(data.given() - OF_PREFERENCES):
-            name = of_judgments[0]
+        for name in sorted(data.given() - OF_PREFERENCES):
             raise ArgumentError(
                 "it is for judgments, and these are preferences; leave it out", name, getattr(data, name)
             )

@@ -57,13 +57,12 @@ def replace(
     from qrowd.reports.replacement import replacement_report
 
     data = options.judgments_by_position(files, data)
-    runs = options.Runs(runs.of(data), runs.system)
     groups = options.patterns_by_name(group, "group", "NAME=PATTERN, as in 'neural=neural_*'")
-    if groups and not runs.runs:
-        command = shlex.join(["qrowd", *sys.argv[1:], "--runs", "RUNS"])
-        raise ArgumentError(f"--group: bias is estimated from scores of systems; type `{command}`")
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
+    if groups and rankings is None:
+        command = shlex.join(["qrowd", *sys.argv[1:], "--runs", "RUNS"])
+        raise ArgumentError(f"--group: bias is estimated from scores of systems; type `{command}`")
     result = replacement_report(
         judgments,
         models,

@@ -23,8 +23,6 @@ from qrowd.reports.report_page import InputFile, Provenance
 if TYPE_CHECKING:
     from qrowd.reports.report_page import Report
 
-LARGE = 20_000_000  # bytes of a page, from which on a note says how to make it smaller
-
 
 @dataclass(frozen=True)
 class ReportInputs(RunsAndAnswers):
@@ -121,9 +119,6 @@ class PageOutput:
     def deliver(self, result: Report, arguments: Mapping[str, Any]) -> None:
         """Write the page, and say the answer."""
         content = result.content(name_with_ending(self.output, ".html"))
-        if len(content) > LARGE:
-            size = f"{len(content) / 1e6:,.0f} MB"
-            typer.echo(f"note: the page has {size}; fewer measures or no --documents make it smaller", err=True)
         write_output(self.output, content)
         typer.echo(f"{result.sentence}\n{result.signature}", err=is_standard_output(self.output))
 

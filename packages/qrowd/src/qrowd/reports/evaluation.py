@@ -139,8 +139,8 @@ class Summary(Reported):
         scores = self.scores
         scales = {name: str(scale) for name, scale in scores.attributes["scales"].items()}
         about = {"conventions": scores.attributes["conventions"], "scales": scales, "dimensions": DIMENSIONS}
-        labels = {name: getattr(scores, f"{name}s") for name in DIMENSIONS}
-        return {**self.records(), **about, **labels, "scores": scores.values}
+        about |= {name: getattr(scores, f"{name}s") for name in DIMENSIONS}
+        return {**self.records(), **about, "scores": scores.values}
 
 
 @with_signature()
@@ -186,6 +186,8 @@ def evaluation_of(
         )
         residuals = []
     else:
+        if combine_scales != "auto":
+            raise ArgumentError("it is for --method; leave it out", "combine_scales", combine_scales)
         residuals = [one for one in map(residual_of, parsed) if one is not None and one not in parsed]
         scores = evaluate(
             runs,
@@ -240,14 +242,14 @@ def summarise(
         options: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples, "seed": seed, "over": over}
         ranks = ranks_of(one, **options) if with_ranks else None
         rows = system_rows(one, ranks=ranks, baseline=baseline, confidence=confidence)
-        agreement = correlations(one).tau_b
-        parts.append(MeasureSummary(name, one.systems, rows, rank_systems(one), baseline, ranks, agreement))
-    test = next((part.ranks for part in parts if part.ranks is not None), None)
+        parts.append(
+            MeasureSummary(name, one.systems, rows, rank_systems(one), baseline, ranks, correlations(one).tau_b)
+        )
     columns = f"{'' if baseline is None else 'p and '}systems that may be the best"
-    notes = [*([] if test is None else [ranks_note(test, columns)]), *scoring_notes(labelled)]
-    reported = labelled.sel(measure=names)
+    notes = [ranks_note(part.ranks, columns) for part in parts if part.ranks is not None][:1]
+    notes += scoring_notes(labelled)
     sentence = _sentence(parts, noun) + cautions(labelled)
-    return Summary(sentence, tuple(parts), labelled.assessors, tuple(notes), noun, reported)
+    return Summary(sentence, tuple(parts), labelled.assessors, tuple(notes), noun, labelled.sel(measure=names))
 
 
 # ---------------------------------------------------------------------- in words
@@ -271,8 +273,7 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
     parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
     if first.ranks is not None:
         parts.append(may_be_best(first.ranks))
-    pair = _changing_places(first)
-    if pair:
+    if pair := _changing_places(first):
         parts.append(f"{pair} change places with the {noun}")
     elif n > 1 and int(first.ranking.leads()[leader]) == n:
         parts.append(f"no two of the first {min(len(first.systems), 5)} change places")

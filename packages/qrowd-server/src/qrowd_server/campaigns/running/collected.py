@@ -207,15 +207,10 @@ def preferences(connection: Connection, name: str, *, names: bool = False) -> Pr
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
 
 
-def kept_runs(connection: Connection, name: str) -> Runs:
+def kept_runs(connection: Connection, name: str) -> Runs | None:
     """The runs of a campaign: all of each with a question, else the documents that it was made from.
 
-    name : of the campaign, or CAMPAIGN/ARM.
-
-    Raises
-    ------
-    ArgumentError
-        A campaign that was made without runs, or before they were kept.
+    None where it was made without runs. name : of the campaign, or CAMPAIGN/ARM.
     """
     row, _ = find_arms(connection, name)
     content = materials.find_question(connection, row.id)
@@ -223,7 +218,7 @@ def kept_runs(connection: Connection, name: str) -> Runs:
         return runs_of_table(content["runs"])
     rows = _ranked(connection, row.id)
     if not rows:
-        raise ArgumentError(f"campaign {row.name}: it keeps no runs; give their files by --runs")
+        return None
     runs = Runs.from_frame(_columns(rows, ("topic", "document", "system", "rank")))
     deepest = max(rank for *_, rank in rows)
     kept = f"of each run it keeps up to {deepest} documents of a topic, ties broken; what stands below is missing"

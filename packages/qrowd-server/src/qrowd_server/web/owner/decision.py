@@ -49,13 +49,14 @@ async def decision_of(context: OwnerContext) -> Decision | None:
     row, arm = context.campaign, context.arm
     if row.settings.get("question"):
         return None  # its own statement is on the page
-    name = f"{row.name}/{arm}" if arm else row.name
+    name = f"{row.name}/{arm}".rstrip("/")
 
     async def work() -> Decision | None:
         try:
             runs, judged = await context.read(kept_runs, name), await context.read(judgments, name)
-            return await asyncio.to_thread(decide, runs, judged, row.settings.get("gold") is not None)
-        except QrowdError:  # preferences, or no runs, or too few judgments to compare them
+            condensed = row.settings.get("gold") is not None
+            return None if runs is None else await asyncio.to_thread(decide, runs, judged, condensed)
+        except QrowdError:  # preferences, or too few judgments to compare them
             return None
 
     try:
