@@ -93,6 +93,11 @@ def test_the_status_says_what_can_be_said_and_what_is_expected(qrowd, live):
     assert "Labels by llm help to predict grades." in outcome.out
 
 
+def test_nobody_is_advised_to_ask_a_second_assessor(qrowd, live):
+    out = qrowd("campaign", "status", "live", "--per-assessor").out
+    assert out.endswith("\nAgreement cannot be computed: agreement needs at least two assessors.\n")
+
+
 def test_a_campaign_with_a_question_hands_out_its_documents_itself(qrowd, live, tmp_path):
     outcome = qrowd(*NEXT, "--campaign", "live", "-o", "batch.csv")
     assert outcome.status == 2

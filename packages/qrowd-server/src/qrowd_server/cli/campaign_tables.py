@@ -145,7 +145,7 @@ def _agreement(quality: Quality) -> str:
         return f"Krippendorff's alpha ({quality.alpha.level}) of the answers that count: {quality.alpha.value:.3f}."
     if quality.pairs_alike is not None:
         return f"Pairs ordered alike by two assessors: {quality.pairs_alike:.0%}."
-    return f"Agreement cannot be computed: {quality.why_not}"
+    return f"Agreement cannot be computed: {quality.why_not}."
 
 
 def _when(at: float | None) -> str:

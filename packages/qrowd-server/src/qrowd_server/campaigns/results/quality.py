@@ -190,11 +190,11 @@ def quality(
 
 
 def _or_reason(compute: Callable[[], T]) -> tuple[T | None, str]:
-    """A number, or why there is none."""
+    """A number, or why there is none; a campaign decides who judges, so that advice to assessors is left out."""
     try:
         return compute(), ""
     except (NoOverlapError, ScaleError) as error:
-        return None, str(error)
+        return None, str(error).partition(";")[0]
 
 
 # ---- agreement
