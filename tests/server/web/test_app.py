@@ -4,7 +4,9 @@ import asyncio
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from starlette.routing import Route
 
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError
+from qrowd_server.campaigns.running.pages import Page
 from qrowd_server.protocols.events import GoOn, Judge, Refusal
 from qrowd_server.protocols.views import EndView, NoneLeftView, View
 from qrowd_server.store.base import StoreBusyError, StoreFullError, StoreUnknownError
 from qrowd_server.store.schema import assessor as assessor_table
 from qrowd_server.web.server import PIECE, PageResponse
 from server.web.fakes import World, world
+from server.web.gallery import GALLERY
 
 
 @pytest.fixture
@@ -233,6 +237,33 @@ def test_a_page_is_sent_in_pieces_that_add_up_to_it(n: int) -> None:
     assert b"".join(one["body"] for one in bodies) == b"x" * n
     assert max(len(one["body"]) for one in bodies) <= PIECE
     assert [one.get("more_body", False) for one in bodies] == [True] * (len(bodies) - 1) + [False]
+
+
+@pytest.mark.parametrize(("n_characters", "at_once"), [(10, 5), (20_000, 1)])
+def test_pages_are_read_one_at_a_time_until_the_texts_of_a_campaign_are_known_to_be_short(
+    served: World, n_characters: int, at_once: int
+) -> None:
+    """After a start everybody may ask at once for texts of a million characters; others would wait for all of them."""
+    now, most = 0, list[int]()
+
+    async def page(assessor: int, *, pause: bool) -> Page:
+        nonlocal now
+        now += 1
+        most.append(now)
+        await asyncio.sleep(0)
+        now -= 1
+        return replace(GALLERY["grades"], documents={}, instructions="x" * n_characters)
+
+    async def look() -> tuple[int, int]:
+        server = replace(served.app.state.server, service=SimpleNamespace(page=page))
+        identity: Any = SimpleNamespace(campaign="one", assessor=1)
+        await asyncio.gather(*(server.page(identity) for _ in range(5)))
+        before = max(most)
+        most.clear()
+        await asyncio.gather(*(server.page(identity) for _ in range(5)))
+        return before, max(most)
+
+    assert asyncio.run(look()) == (1, at_once)
 
 
 def test_who_pauses_reads_how_to_go_on(served: World) -> None:

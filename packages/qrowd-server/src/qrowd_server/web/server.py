@@ -108,7 +108,7 @@ class Server:
     drafting: Limiter = field(init=False)
     signing_up: Limiter = field(init=False)
     _binding: str = field(init=False)
-    _long: set[str] = field(default_factory=set)  # campaigns
+    _long: dict[str, bool] = field(default_factory=dict)  # campaigns: whether pages take long, once one was seen
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     _rendering_thread: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "rendering"))
 
@@ -154,10 +154,10 @@ class Server:
 
     async def page(self, identity: Identity, *, pause: bool = False) -> Page:
         """What an assessor sees now; in a campaign with long texts one at a time, or everybody else waits for them."""
-        async with self._one if identity.campaign in self._long else nullcontext():
+        long = self._long.get(identity.campaign)
+        async with nullcontext() if long is False else self._one:
             page = await self.service.page(identity.assessor, pause=pause)
-        if takes_long(page):
-            self._long.add(identity.campaign)
+        self._long[identity.campaign] = long or takes_long(page)
         return page
 
     async def render(self, page: Page, *, whole: bool, **options: Any) -> str:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_bytes
-from typing import Any
 
 from sqlalchemy import Connection
 from starlette.applications import Starlette
@@ -127,31 +126,26 @@ def make_server(serving: Serving, store: Store) -> Starlette:
     return app
 
 
-def _without_pauses() -> None:
-    """Settings of Python for a process that answers many requests: threads take turns often, and the search for garbage
-    passes over what stays, such as all modules, which took up to .4 seconds.
-    """
-    sys.setswitchinterval(SWITCH)
-    gc.freeze()
-    gc.set_threshold(*GARBAGE)
-
-
 def serve(serving: Serving, store: Store) -> None:
     """Serve until interrupted; what was acknowledged by then is safe."""
     import uvicorn
 
-    options: dict[str, Any] = {
-        "host": serving.host,
-        "port": serving.port,
-        "ws": "none",
-        "log_config": None,  # ours takes its records, too
-        "log_level": "warning",
-        "access_log": False,
-        "server_header": False,
-        "timeout_keep_alive": 75,  # assessors read for a while between two answers
-        "timeout_graceful_shutdown": 10,
-        "proxy_headers": False,  # the application reads them, and only from proxies that it trusts
-    }
     set_up_logs()
-    _without_pauses()
-    uvicorn.Server(uvicorn.Config(make_server(serving, store), **options)).run()
+    # Threads take turns often, and the search for garbage, which took up to .4 seconds, passes over what stays.
+    sys.setswitchinterval(SWITCH)
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
+    config = uvicorn.Config(
+        make_server(serving, store),
+        host=serving.host,
+        port=serving.port,
+        ws="none",
+        log_config=None,  # ours takes its records, too
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,  # assessors read for a while between two answers
+        timeout_graceful_shutdown=10,
+        proxy_headers=False,  # the application reads them, and only from proxies that it trusts
+    )
+    uvicorn.Server(config).run()
