@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import re
 import sys
 from collections.abc import Iterator
 from threading import Thread
@@ -58,7 +59,7 @@ def decided(owner: Browser, path: str) -> str:
 
 def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place, qrowd) -> None:
     def said(command: str) -> list[str]:
-        outcome = qrowd(*command.split(), "--campaign", "pilot", "--database", made.store.url.database)
+        outcome = qrowd(*command.split(), "--campaign", "pilot", "--names", "--database", made.store.url.database)
         assert outcome.status == 0, outcome.err
         return outcome.out.splitlines()
 
@@ -74,7 +75,7 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert compared[0] in words
     for path in (PAGE, f"{PAGE}/live"):
         assert compared[0].partition(" Caution:")[0] in html.unescape(text_of(decided(made.owner(), path)))
-    assert "qrowd compare --campaign pilot --unjudged condensed says the same" in words, "its gold questions"
+    assert "qrowd compare --campaign pilot --unjudged condensed --names says the same" in words, "its gold questions"
     conditions = compared[compared.index(next(line for line in compared if line.startswith("test of all pairs"))) :]
     left_out = ("agreement of rankings: ", "AP correlation: ", "AP-b: ", "same sign: ")
     assert len(conditions) == 8
@@ -85,6 +86,8 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert disputed[0] in words
     reported = said("report --unjudged condensed")[0]
     assert reported.partition(" It would take ")[0] in words
+    of_document = words.partition("The first of them, with the grade of each assessor:")[2].partition("Document")[2]
+    assert re.search(r"\b(ann|bob) \d", of_document), "owners read names, as on other pages"
     first = disputed[4].split()
     assert f"Document {first[1]} of topic {first[0]}" in words
     item = made.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
@@ -127,7 +130,7 @@ def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
     viewer.post("/owner/login", {"csrf": token, "name": "vera", "password": PASSWORD}, origin=made.base)
     page = decided(viewer, RESULTS)
     assert "What assessors disagree about" in page
-    assert "under their pseudonyms" not in page
+    assert not {"ann", "bob"} & set(re.findall(r"\w+", text_of(page)))
     assert "/review/item" not in page
     assert "/review/item" in decided(made.owner(), RESULTS)
 

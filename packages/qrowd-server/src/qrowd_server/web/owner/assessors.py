@@ -38,10 +38,9 @@ async def quality_of(context: OwnerContext) -> Quality:
     name, arm, names = context.campaign.name, context.arm, context.may(OWNER_OF)  # others see pseudonyms
 
     async def work() -> Quality:
-        of = f"{name}/{arm}" if arm else name
-        return await context.read(quality, of, context.now, names=names)
+        return await context.read(quality, f"{name}/{arm}".rstrip("/"), context.now, names=names)
 
-    return await context.memory.get(("quality", name, arm, "names" if names else ""), FRESH, work)
+    return await context.memory.get(("quality", name, arm, names), FRESH, work)
 
 
 # ---- one assessor

@@ -282,9 +282,9 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._results: dict[tuple[str, ...], tuple[float, asyncio.Task[Any]]] = {}
+        self._results: dict[tuple[object, ...], tuple[float, asyncio.Task[Any]]] = {}
 
-    async def get(self, key: tuple[str, ...], seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def get(self, key: tuple[object, ...], seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The result of `work` as it was begun less than `seconds` ago, or is under way; else a new one.
 
         key : the kind of result, the campaign, and what else there is.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.collected import judgments, kept_runs
-from qrowd_server.web.owner.context import OwnerContext
+from qrowd_server.web.owner.context import OWNER_OF, OwnerContext
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
@@ -28,13 +28,11 @@ OF_OTHER_TABLES = ("agreement of rankings", "AP correlation", "AP-b", "same sign
 class Decision:
     """What can be said of the systems.
 
-    sentence : of `qrowd compare`. options : of this command. conditions : its notes, and its signature. answer : of the
-    report, about the leader and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and
-    grades of its first rows.
+    sentence : of `qrowd compare`. conditions : its notes, and its signature. answer : of the report, about the leader
+    and the next. disagreement : of `qrowd disagreements`; disputed : topic, document and grades of its first rows.
     """
 
     sentence: str
-    options: str = ""
     conditions: tuple[str, ...] = ()
     answer: str = ""
     disagreement: str = ""
@@ -49,18 +47,18 @@ async def decision_of(context: OwnerContext) -> Decision | None:
     row, arm = context.campaign, context.arm
     if row.settings.get("question"):
         return None  # its own statement is on the page
-    name = f"{row.name}/{arm}".rstrip("/")
+    name, names = f"{row.name}/{arm}".rstrip("/"), context.may(OWNER_OF)  # others see pseudonyms
 
     async def work() -> Decision | None:
         try:
-            runs, judged = await context.read(kept_runs, name), await context.read(judgments, name)
+            runs, judged = await context.read(kept_runs, name), await context.read(judgments, name, names=names)
             condensed = row.settings.get("gold") is not None
             return None if runs is None else await asyncio.to_thread(decide, runs, judged, condensed)
         except QrowdError:  # preferences, or too few judgments to compare them
             return None
 
     try:
-        return await asyncio.wait_for(context.memory.get(("decision", row.name, arm), FRESH, work), PATIENCE)
+        return await asyncio.wait_for(context.memory.get(("decision", row.name, arm, names), FRESH, work), PATIENCE)
     except TimeoutError:
         return WAITING
 
@@ -75,7 +73,7 @@ def decide(runs: Runs, judged: Judgments, condensed: bool) -> Decision:
     from qrowd.reports.disagreement_tables import DisagreementsReport
     from qrowd.reports.report_systems import answer_of, leading_pair
 
-    conventions = Conventions(unjudged="condensed") if condensed else Conventions()
+    conventions = Conventions(unjudged="condensed" if condensed else "nonrelevant")
     comparison = compare(runs, judged, conventions=conventions)
     scores, confidence = comparison.scores, comparison.choices.confidence
     pair = leading_pair(scores)
@@ -86,7 +84,6 @@ def decide(runs: Runs, judged: Judgments, condensed: bool) -> Decision:
     notes = [note for note in comparison.notes if note.kind not in OF_OTHER_TABLES]
     return Decision(
         comparison.sentence,
-        " --unjudged condensed" if condensed else "",
         (*map(str, notes), *runs.notes, *judged.notes, comparison.signature),
         f"{answer.verdict}. {answer.sentence}",  # its caution is in the sentence of `qrowd compare`
         DisagreementsReport(disputed).sentence,

@@ -77,7 +77,7 @@ async def export_file(context: OwnerContext) -> Response:
     arm = context.arm if fields.get("arm") else ""
     if what not in collected(context.campaign, arm) or not _can_hold(what, format):
         raise not_found()
-    of, everything = f"{name}/{arm}" if arm else name, fields.get("everything") == "1"
+    of, everything = f"{name}/{arm}".rstrip("/"), fields.get("everything") == "1"
     try:
         return await download(context.server.store, of, what, format, everything=everything)
     except ArgumentError as error:
