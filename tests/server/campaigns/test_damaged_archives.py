@@ -39,7 +39,9 @@ def damaged(value: Any, rng: Random) -> Any:
         return value
 
 
-@pytest.mark.parametrize("protocol", ["magnitude", "grades", "preference"])
+@pytest.mark.parametrize(
+    "protocol", ["grades", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("magnitude", "preference"))]
+)
 def test_a_damaged_archive_is_taken_whole_or_not_at_all(tmp_path, protocol):
     rng, outcomes = Random(13), set()
     with open_store(tmp_path / "judgments.db") as store:

@@ -125,7 +125,8 @@ async def take_part(service: JudgingService, name: str, labels: Labels, answer: 
     ("seed", "kinds"), [(0, FEW), *(pytest.param(seed, MANY, marks=pytest.mark.nightly) for seed in (0, 1, 2))]
 )
 @pytest.mark.parametrize(
-    ("protocol", "accuracy", "low", "high"), [("grades", 0.85, 0.85, 0.95), ("preference", 0.95, 0.95, 0.99)]
+    ("protocol", "accuracy", "low", "high"),
+    [("grades", 0.85, 0.85, 0.95), pytest.param("preference", 0.95, 0.95, 0.99, marks=pytest.mark.nightly)],
 )
 def test_all_spammers_are_out_within_20_answers_each_and_at_most_1_honest_person(
     store: Store, protocol: str, accuracy: float, low: float, high: float, seed: int, kinds: list[str]
@@ -168,7 +169,7 @@ def test_where_a_topic_has_too_few_gold_questions_the_rest_of_the_entry_test_is_
     assert not any(row.is_entry for row in rows[10:])
 
 
-@pytest.mark.parametrize("protocol", ["grades", "preference"])
+@pytest.mark.parametrize("protocol", ["grades", pytest.param("preference", marks=pytest.mark.nightly)])
 def test_an_exclusion_says_that_the_entry_test_was_failed_and_all_follows_from_the_log(
     tmp_path: Path, store: Store, protocol: str
 ):

@@ -167,7 +167,13 @@ def test_grades_of_gold_documents_are_judgments_and_gold_pairs_are_no_preference
             assert store.read(lambda c, k=kind, f=format: b"".join(export_rows(c, "pilot", k, f, everything=k == what)))
 
 
-@pytest.mark.parametrize(("protocol", "feedback"), [("grades", False), ("grades", True), ("preference", True)])
+@pytest.mark.parametrize(
+    ("protocol", "feedback"),
+    [
+        ("grades", True),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in [("grades", False), ("preference", True)]),
+    ],
+)
 def test_tables_follow_from_the_log_and_an_archive_carries_gold(tmp_path, store: Store, protocol: str, feedback: bool):
     judged(store, gold_plan(protocol, every=2, feedback=feedback, exclude=True, accuracy=0.9, risk=0.2), steps=40)
     before = store.read(tables)
@@ -184,7 +190,7 @@ def test_tables_follow_from_the_log_and_an_archive_carries_gold(tmp_path, store:
 
 @pytest.mark.parametrize(
     ("kind", "key", "value"),
-    [("judged", "position", 40), ("preferred", "gold", 99)],
+    [("judged", "position", 40), pytest.param("preferred", "gold", 99, marks=pytest.mark.nightly)],
 )
 def test_an_archive_whose_gold_does_not_fit_is_refused(store: Store, tmp_path, kind, key, value):
     judged(store, gold_plan("grades" if kind == "judged" else "preference", every=3), people=1, steps=20)
@@ -264,7 +270,7 @@ def test_two_assessors_of_a_shared_topic_may_have_the_same_gold_pair_at_once(sto
     ("protocol", "n_people", "honest_at_most", "random_at_least"),
     [
         ("grades", 6, 0, 2),
-        ("preference", 6, 0, 1),
+        pytest.param("preference", 6, 0, 1, marks=pytest.mark.nightly),
         pytest.param("grades", 16, 0, 4, marks=pytest.mark.nightly),
         pytest.param("preference", 16, 0, 3, marks=pytest.mark.nightly),
         pytest.param("grades", 40, 1, 9, marks=pytest.mark.nightly),

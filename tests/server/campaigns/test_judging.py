@@ -113,7 +113,7 @@ def counted_one_by_one(connection, assessor):
     return given, told, counts
 
 
-@pytest.mark.parametrize("kind", ["magnitude", "together"])
+@pytest.mark.parametrize("kind", ["magnitude", pytest.param("together", marks=pytest.mark.nightly)])
 def test_a_campaign_in_another_database_is_the_same_campaign(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind]))
     service = seeded(store, clock=Clock(step=7.0))
@@ -302,7 +302,9 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 # ---- who gets what
 
 
-@pytest.mark.parametrize("kind", PLANS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in ("magnitude", "preference"))) for kind in PLANS]
+)
 def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
     created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))
     service = seeded(store, clock=Clock(step=3.0))  # somebody always dawdles beyond the lease

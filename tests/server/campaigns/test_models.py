@@ -106,7 +106,7 @@ def local(opened, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind == "together")) for kind in PLANS]
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind != "magnitude")) for kind in PLANS]
 )
 def test_a_mixed_panel_obeys_one_log_that_gives_the_same_tables_and_the_same_archive(store, opened, tmp_path, kind):
     created(store, small_plan(**PLANS[kind], topics=2, journey=WHOLE))
@@ -456,7 +456,9 @@ def tick(ticks):
     return 1.8e9
 
 
-@pytest.mark.parametrize("kind", ["grades", "together", pytest.param("magnitude", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "kind", ["grades", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("together", "magnitude"))]
+)
 def test_whenever_it_is_cut_off_the_same_call_goes_on_and_asks_nothing_twice(opened, tmp_path, kind):
     asked, whole = Asked(), Asked()
     plan = {**PLANS[kind], "redundancy": 2, "topics": 2}
@@ -489,7 +491,7 @@ SPOILT = {
 
 
 @pytest.mark.parametrize(
-    "kind", ["late", "failed", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("malformed", "page"))]
+    "kind", ["late", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("failed", "malformed", "page"))]
 )
 def test_an_answer_that_never_comes_gives_its_unit_back_and_the_model_goes_on(local, tmp_path, monkeypatch, kind):
     created(local, small_plan("preference", topics=2, redundancy=1))

@@ -116,7 +116,9 @@ def test_whatever_rubbish_a_model_answers_people_finish_the_campaign_and_every_c
     assert local.read(tables) == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in ("magnitude", "preference"))) for kind in KINDS]
+)
 def test_people_get_the_same_units_and_pairs_whether_a_model_judges_beside_them_or_not(opened, tmp_path, kind):
     what = "judgments" if kind in ("magnitude", "grades") else "preferences"
     seen_by_people = []
@@ -153,7 +155,7 @@ def test_models_take_places_of_people_only_where_the_owner_says_so(local, tmp_pa
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("instead", [False, True])
+@pytest.mark.parametrize("instead", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_the_next_command_judges_the_units_in_which_the_server_had_failed(store, tmp_path, monkeypatch, instead):
     created(store, small_plan("preference", topics=4, redundancy=1))
     monkeypatch.setattr(running, "FIRST_WAIT", 0)

@@ -135,8 +135,13 @@ def test_people_decide_a_question_and_qrowd_next_states_the_same_from_the_export
             {"target": "new topics", "confidence": 0.9},
             marks=pytest.mark.nightly,
         ),
-        ("sys0 > sys2", 'measure = "AP"\n', {"measure": "AP"}),
-        ("sys2 among best 2", 'tolerance = 0.01\nmeasure = "P@5"\n', {"tolerance": 0.01, "measure": "P@5"}),
+        pytest.param("sys0 > sys2", 'measure = "AP"\n', {"measure": "AP"}, marks=pytest.mark.nightly),
+        pytest.param(
+            "sys2 among best 2",
+            'tolerance = 0.01\nmeasure = "P@5"\n',
+            {"tolerance": 0.01, "measure": "P@5"},
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_every_statement_on_the_way_is_that_of_qrowd_next(store, tmp_path, question, settings, options):
@@ -179,6 +184,19 @@ def test_judgments_of_an_excluded_assessor_are_not_in_the_statement(store, tmp_p
     assert_same_statement(result.statement, live.look().result.statement)
 
 
+def test_an_interval_that_is_not_there_yet_is_none_in_the_log_and_in_the_progress(store, tmp_path):
+    """About new topics nothing is certain, so that there is no interval before some documents are judged."""
+    live = Live(store, tmp_path / "f", settings='batch = 4\ntarget = "new topics"\n')
+    live.answer(answers=2)
+    (look,) = live.log("looked")
+    ((first, second, estimate, low, high),) = look.data["looked"]["differences"]
+    assert (first, second, low, high) == ("sys0", "sys1", None, None)
+    assert estimate == pytest.approx(live.look().result.statement.estimate[0])
+    assert np.isinf(live.look().result.statement.low).all()
+    p = store.read(lambda connection: progress(connection, "live", live.clock()))
+    assert [(one.low, one.high) for one in p.question.differences] == [(None, None)]
+
+
 def test_a_decision_that_loses_its_judgments_is_taken_back_and_judging_goes_on(store, tmp_path):
     live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
     live.until_decided()
@@ -218,7 +236,7 @@ def test_a_statement_follows_the_judgments_that_count_also_where_nobody_judges(s
     assert (live.row.status, live.log("undecided"), len(live.log("drawn"))) == (status, [], live.look().n_batches)
 
 
-@pytest.mark.parametrize("redundancy", [1, 2])
+@pytest.mark.parametrize("redundancy", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_units_that_are_finished_after_the_decision_are_in_the_statement(store, tmp_path, redundancy):
     """One look after the last unit in hand: not after each answer, which could open the question for a moment."""
     live = Live(store, tmp_path / "f", world=FAR_APART, people=4 * redundancy, redundancy=redundancy)
@@ -296,7 +314,7 @@ def test_nobody_judges_a_document_twice_and_each_gets_its_number_of_people(store
     assert store.read(violations) == []
 
 
-@pytest.mark.parametrize("topics", [3, 5, 12])
+@pytest.mark.parametrize("topics", [3, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 12))])
 def test_people_are_told_as_many_documents_as_the_units_of_the_first_batch_have(store, tmp_path, topics):
     live = Live(store, tmp_path / "f", world=make_world(topics=topics, documents=16))
     sizes = store.read(lambda c: [len(documents) for documents in c.scalars(select(unit.c.documents))])

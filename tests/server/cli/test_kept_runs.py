@@ -87,14 +87,19 @@ def judged(exit_status, tmp_path_factory):
     [
         pytest.param(["compare", "-m", "nDCG@4", "--n-resamples", 200], marks=pytest.mark.nightly),
         ["evaluate", "-m", "nDCG@4"],
-        ["disagreements", "-m", "nDCG@4"],
-        ["report", "-m", "nDCG@4", "--n-resamples", 50, "--random-assessors", 2],
-        ["table", "-m", "nDCG@4", "--n-resamples", 50],
         ["plan", "-m", "nDCG@4"],
-        ["aware", "-m", "nDCG@4", "--n-resamples", 50],
         ["predict", "-m", "nDCG@4", "--rel", 1, "--cutoff", 4, "--n-resamples", 10],
         ["replace", "--model", "a2", "-m", "nDCG@4"],
-        ["plot", "ranks", "-m", "nDCG@4", "--n-resamples", 50, "-o", "-.csv"],
+        *(
+            pytest.param(command, marks=pytest.mark.nightly)
+            for command in (
+                ["disagreements", "-m", "nDCG@4"],
+                ["report", "-m", "nDCG@4", "--n-resamples", 50, "--random-assessors", 2],
+                ["table", "-m", "nDCG@4", "--n-resamples", 50],
+                ["aware", "-m", "nDCG@4", "--n-resamples", 50],
+                ["plot", "ranks", "-m", "nDCG@4", "--n-resamples", 50, "-o", "-.csv"],
+            )
+        ),
         ["plot", "systems", "-m", "nDCG@4", "-o", "-.csv"],
     ],
     ids=lambda command: " ".join(command[:2]).partition(" -")[0],
