@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import qrowd as library
@@ -36,9 +37,12 @@ def test_assessors_who_share_no_document_are_told_what_to_do(qrowd, folder, tmp_
 
 
 def test_of_two_systems_a_note_names_the_pair_and_of_more_each_row_does(qrowd, folder):
-    pair = qrowd("disagreements", *PANEL, "--systems", "rerank-llm", "hybrid", "-n", "3").out
-    assert "first system" not in pair
-    assert "change of the difference, hybrid minus rerank-llm, between all assessors" in pair
+    for first, second in (("rerank-llm", "hybrid"), ("hybrid", "rerank-llm")):
+        pair = qrowd("disagreements", *PANEL, "--systems", first, second, "-n", "3").out
+        assert "first system" not in pair
+        assert f"change of the difference, {first} minus {second}, between all assessors" in pair
+        sign = "+" if first == "rerank-llm" else "-"  # rerank-llm is ahead, whatever one of these documents is
+        assert len(re.findall(rf" \{sign}0\.\d{{4}}  \{sign}0\.\d{{4}} ", pair)) == 3
     every = qrowd("disagreements", *PANEL, "-n", "3").out
     assert "first system" in every
     assert "first minus second system, of the pair with the largest" in every

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -128,6 +128,16 @@ def test_a_pair_has_the_documents_of_its_own_difference():
         effect <= of_all[label] + 1e-12
         for label, effect in zip(zip(pair.topics, pair.documents, strict=True), pair.effect, strict=True)
     )
+
+
+@pytest.mark.parametrize("names", [*permutations(["rerank-llm", "bm25", "hybrid"], 2)])
+def test_the_difference_of_a_pair_is_that_of_its_first_minus_its_second_system(names):
+    pair = qrowd.disagreements(RUNS, PANEL, systems=names)
+    assert pair.systems == names
+    assert set(zip(pair.first, pair.second, strict=True)) == {names}
+    difference = qrowd.decompose_difference(RUNS, PANEL, *names).difference
+    assert abs(difference) > 0.02
+    assert pair.difference_lowest == pytest.approx(np.full(len(pair.documents), difference), abs=0.02)
 
 
 def test_grades_and_comments_of_all_assessors_stand_beside_each_document():

@@ -81,9 +81,14 @@ def test_the_number_of_changes_is_that_of_fragility(people, report):
 
 
 def test_disagreements_are_those_of_the_two_systems_most_first(people, report):
-    found = qrowd.disagreements(*people, systems=[report.answer.first, report.answer.second])
+    pair = report.answer.first, report.answer.second
+    found = qrowd.disagreements(*people, systems=pair)
     expected = list(zip(found.topics, found.documents, found.grades, strict=True))[:10]
-    assert [(row.topic, row.document, row.grades) for row in rows_of(report, "disagreements")] == expected
+    rows = rows_of(report, "disagreements")
+    assert [(row.topic, row.document, row.grades) for row in rows] == expected
+    assert all(row.lowest[0] == "+" for row in rows)  # the leader is ahead
+    assert any(f"the difference, {' minus '.join(pair)}," in str(note) for note in report.section("evidence").notes)
+    assert people[0].systems.index(pair[0]) > people[0].systems.index(pair[1])  # runs have another order
 
 
 def test_three_documents_that_decide_the_winner_are_the_first_of_the_list():

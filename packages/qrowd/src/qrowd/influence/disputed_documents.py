@@ -166,11 +166,10 @@ def disagreements(
     moved = at_highest - at_lowest
     first, second = moved.argmax(axis=1), moved.argmin(axis=1)
     second = np.where(first == second, (first + 1) % len(cells.systems), second)  # all move alike
-    place = np.array([cells.systems.index(name) for name in systems or cells.systems]).argsort()
+    asked = tuple(systems or cells.systems)
+    place = np.array([asked.index(name) for name in cells.systems])
     turned = place[first] > place[second]  # the difference is that of the systems in the order asked for
-    ahead = np.where(turned, second, first)
-    second = np.where(turned, first, second)
-    first = ahead
+    first, second = np.where(turned, (second, first), (first, second))
     rows = np.arange(items.size)
     lowest, highest = (means[rows, first] - means[rows, second] for means in (at_lowest, at_highest))
     effect = np.abs(highest - lowest)
@@ -180,7 +179,7 @@ def disagreements(
     order = np.lexsort((-sd, -product))
     items = items[order]
     return Disagreements(
-        cells.systems,
+        asked,
         str(parsed),
         tuple(cells.topics[topic] for topic in cells.topic[items]),
         tuple(cells.documents[item] for item in items),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from qrowd.influence.disputed_documents import Disagreements
@@ -71,9 +70,7 @@ class DisagreementsReport(Reported):
             "reversed": one.n_reversed[:n],
             "grades": one.grades[:n],
         }
-        return Document(
-            self.sentence, (Table.of(title, columns),), tuple(self._notes()), partial(self.to_frame), self.records
-        )
+        return Document(self.sentence, (Table.of(title, columns),), tuple(self._notes()), self.to_frame, self.records)
 
     def _notes(self) -> list[Note]:
         one = self.result

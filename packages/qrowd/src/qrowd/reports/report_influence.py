@@ -90,7 +90,8 @@ def influence_section(
             sentences.append(_concentration(whole))
         tables["documents"] = _documents(whole, texts)
         try:
-            disputed = disagreements(pair, judgments, measure, conventions=on_shared_scale(conventions, judgments))
+            shared = on_shared_scale(conventions, judgments)
+            disputed = disagreements(pair, judgments, measure, systems=(first, second), conventions=shared)
         except QrowdError as error:
             notes.append(Note("disagreements", f"not shown: {error}"))
         else:
