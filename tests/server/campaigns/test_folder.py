@@ -201,8 +201,8 @@ def test_pools_are_what_the_runs_found_first(tmp_path):
     first, second = plan_in(tmp_path, {"campaign.toml": toml, **RUNS}).topics
     assert first.pool == ("d0", "d1", "d3")
     assert second.pool == ("d4", "d5", "d6")
-    assert first.systems == {"a": ("d0", "d1", "d3"), "b": ("d3", "d0")}  # without what is not in the pool
-    assert second.systems == {"a": ("d4", "d5", "d6"), "b": ("d6", "d4", "d5")}
+    assert first.systems == {"a": ("d0", "d1"), "b": ("d3", "d0")}  # d3, rank 4 of a, is in the pool by b alone
+    assert second.systems == {"a": ("d4", "d5"), "b": ("d6", "d4")}
 
 
 def test_runs_and_a_pool_file_add_up(tmp_path):

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from judging import Clock, seeded, work
+from qrowd_server.campaigns.running.collected import kept_runs
 from qrowd_server.protocols.events import Judge
 from qrowd_server.protocols.views import DocumentView
 from qrowd_server.store.engine import open_store
@@ -140,8 +141,25 @@ def test_a_deeper_pool_brings_more_of_each_run(qrowd, tmp_path):
     toml.write_text(toml.read_text().replace("depth = 4", "depth = 5"))
     outcome = qrowd("campaign", "change", "pilot")
     assert outcome.status == 0, outcome.err
-    with open_store(tmp_path / "judgments.db", read_only=True) as store:
-        from qrowd_server.campaigns.running.collected import kept_runs
+    assert kept_in(tmp_path).to_dict(system="a")["t9"] == {"d3": -1, "d4": -2, "d1": -3, "d5": -4, "d0": -5}
 
-        runs = store.read(lambda connection: kept_runs(connection, "pilot"))
-    assert runs.to_dict(system="a")["t9"] == {"d3": -1, "d4": -2, "d1": -3, "d5": -4, "d0": -5}
+
+@pytest.mark.parametrize("tables", ["[preference]", "[arms.absolute.grades]\n[arms.degrees.preference]"])
+def test_preferences_keep_the_first_documents_too_and_none_further_down_that_the_pool_has_by_another_run(
+    qrowd, tmp_path, tables
+):
+    write_folder(tmp_path / "pilot", runs=True)
+    (tmp_path / "pilot" / "gold.qrels").unlink()
+    toml = f"[campaign]\nname = 'pilot'\nseed = 1\n{tables}\n[files]\ndepth = 2\n"
+    (tmp_path / "pilot" / "campaign.toml").write_text(toml)
+    outcome = qrowd("campaign", "create", "pilot")
+    assert outcome.status == 0, outcome.err
+    runs = kept_in(tmp_path)
+    for topic in ("t1", "t5"):  # pool: d0, d1, d3, d4; run a has d1 on rank 3 and d0 on rank 5
+        assert runs.to_dict(system="a")[topic] == {"d3": -1, "d4": -2}
+        assert runs.to_dict(system="b")[topic] == {"d0": -1, "d1": -2}
+
+
+def kept_in(folder):
+    with open_store(folder / "judgments.db", read_only=True) as store:
+        return store.read(lambda connection: kept_runs(connection, "pilot"))

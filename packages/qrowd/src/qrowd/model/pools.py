@@ -46,12 +46,6 @@ def pool_of(lists: Mapping[str, Sequence[str]], depth: int) -> tuple[str, ...]:
     return tuple(sorted({document for ranking in lists.values() for document in ranking[:depth]}))
 
 
-def within(lists: Mapping[str, Sequence[str]], pool: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The lists without what is not in the pool; a system that found nothing in it is left out."""
-    rankings = {system: tuple(d for d in ranking if d in pool) for system, ranking in lists.items()}
-    return {system: ranking for system, ranking in rankings.items() if ranking}
-
-
 def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: int) -> dict[str, tuple[str, str]]:
     """For each topic two documents of its pool: one of the highest gold grade there, one of the lowest.
 

@@ -19,7 +19,7 @@ from qrowd import files as core_files
 from qrowd.errors import ArgumentError, FileError, MeasureError
 from qrowd.model.judgments import Judgments
 from qrowd.model.labels import first_of
-from qrowd.model.pools import Lists, checks_from_gold, pool_of, within
+from qrowd.model.pools import Lists, checks_from_gold, pool_of
 from qrowd.model.runs import Runs
 from qrowd_server.campaigns.plan.campaign_files import (
     MAX_UNPACKED,
@@ -44,7 +44,7 @@ from qrowd_server.campaigns.plan.plan import Plan
 from qrowd_server.campaigns.plan.plan_tables import PlanTable, arms_of, plan_from_table, read_settings
 from qrowd_server.campaigns.plan.question_settings import NUMBERS, QuestionSettings
 from qrowd_server.protocols.setting_fields import SchemaError, Where, no_such, path, read
-from qrowd_server.protocols.settings import SETTINGS, GradesSettings, MagnitudeSettings, PreferenceSettings, with_preset
+from qrowd_server.protocols.settings import SETTINGS, GradesSettings, MagnitudeSettings, with_preset
 
 TOML = "campaign.toml"
 DEPTH = 10
@@ -179,17 +179,12 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
             topics.append(entry, "pool")
     wanted = None
     depth = files.table.get("depth", DEPTH)
-    by_pairs = any(isinstance(settings, PreferenceSettings) for settings in arms)
     if pool is not None:
         wanted = {entry.value for entry in pool} | {label for _, label in gold}
         for label, topic in topics.tables.items():
             topic.setdefault("pool", [])
             if runs is not None:
-                if by_pairs:
-                    kept = within(runs[label], set(topic["pool"]))
-                else:
-                    kept = {system: ranking[:depth] for system, ranking in runs[label].items()}
-                topic["systems"] = {system: list(ranking) for system, ranking in kept.items()}
+                topic["systems"] = {system: list(ranking[:depth]) for system, ranking in runs[label].items()}
     read_guidelines(head, files.folder.bytes)
     documents = read_document_files(files, wanted)
     places.update((("documents", i), place) for i, (_, place) in enumerate(documents))

@@ -55,8 +55,7 @@ class TopicPlan:
 
     pool : labels of its documents, check documents included; kept in the order of the plan's documents.
     checks : the documents of which everybody must find the first more relevant than the second (H, N).
-    context : stored snippets. systems : {name: documents, best first}, which are compared; for preferences those of the
-        pool, for schedulers.
+    context : stored snippets. systems : {name: its first documents, best first}, which are compared.
     gold : documents and pairs whose answer is known; none of their documents is in the pool.
     """
 
