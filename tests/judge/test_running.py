@@ -3,8 +3,10 @@ import contextlib
 import dataclasses
 import os
 import signal
+import threading
 import time
 from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -305,6 +307,35 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_in_flight(record):
     with contextlib.closing(loop), pytest.raises(KeyboardInterrupt):
         loop.run_until_complete(notebook())
     assert 4 <= len(record) < 100
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before the loop begins", "after it has ended"])
+def test_ctrl_c_in_a_notebook_at_the_edge_of_the_loop(record, monkeypatch, early):
+    class Pool(ThreadPoolExecutor):
+        """Interrupts who waits for the work before any of it is done, or when all is."""
+
+        def submit(self, function, *arguments):
+            self.gate = threading.Event()
+            work = super().submit(lambda: (self.gate.wait(), function(*arguments))[1])
+            if not early:
+                self.gate.set()
+                work.result()
+            interrupted = Future()
+            interrupted.set_exception(KeyboardInterrupt())
+            return interrupted
+
+        def shutdown(self, **how):
+            self.gate.set()
+            super().shutdown(**how)
+
+    async def notebook():
+        ask_all(requests(5), [FunctionModel(lambda _: "2", "small", "there")], record)
+
+    monkeypatch.setattr("qrowd.judge.running.ThreadPoolExecutor", Pool)
+    loop = asyncio.new_event_loop()
+    with contextlib.closing(loop), pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(notebook())
+    assert len(record) == (0 if early else 5)
 
 
 def interrupting(request):

@@ -81,8 +81,7 @@ class Asking:
         if reading.status == "ok" and not several:
             values = (self.prompt.judgment(values),)
         seconds = reply.seconds or nan  # that of an answer from a batch is not known
-        answer = reading.status, values, reading.detail, reply.model, seconds
-        return Outcome(*about, *answer, self.parameters)
+        return Outcome(*about, reading.status, values, reading.detail, reply.model, seconds, self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,8 +372,7 @@ def _asking(
 def _check(prompts: Sequence[Prompt], models: Sequence[Model], n_samples: int) -> None:
     if n_samples < 1:
         raise ArgumentError("each question is asked at least once", "n_samples", n_samples)
-    kinds = {one.form if one.form in SEVERAL else "" for one in prompts}
-    if len(kinds) != 1:
+    if len({one.form if one.form in SEVERAL else "" for one in prompts}) != 1:
         raise ArgumentError("prompts: one job asks for judgments, magnitudes or preferences; run one for each")
     for noun, names in (
         ("prompts", [one.id for one in prompts]),

@@ -220,8 +220,7 @@ class Prices:
 def expected_tokens(request: Request) -> Tokens:
     """Tokens that a request will take: characters / 4, and as many of answer as its limit says."""
     limits = (request.parameters.get(name) for name in ("max_completion_tokens", "max_tokens"))
-    limit = next((n for n in limits if isinstance(n, int)), ANSWER_TOKENS)
-    return Tokens(_characters(request), limit)
+    return Tokens(_characters(request), next((n for n in limits if isinstance(n, int)), ANSWER_TOKENS))
 
 
 def tokens_of(request: Request, reply: Reply) -> Tokens:

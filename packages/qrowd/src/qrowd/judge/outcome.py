@@ -262,8 +262,7 @@ def system_failures(statuses: Statuses, *, n_resamples: int = 1000, rng: Rng = 1
             counts[system][outcome.status] += 1
     counts = {system: row for system, row in counts.items() if any(row.values())}
     p = _p(statuses, list(counts), n_resamples, rng) if n_resamples and len(counts) > 1 else nan
-    depth = 0 if statuses.runs is None else statuses.depth
-    return SystemFailures(counts, p, depth, n_resamples)
+    return SystemFailures(counts, p, 0 if statuses.runs is None else statuses.depth, n_resamples)
 
 
 def _p(statuses: Statuses, systems: list[str], n_resamples: int, rng: Rng) -> float:

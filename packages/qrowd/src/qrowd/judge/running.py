@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
@@ -242,8 +243,11 @@ class _Job:
             try:
                 running.result()
             except KeyboardInterrupt:
-                if self.loop is not None:
-                    self.loop.call_soon_threadsafe(self.stop.set)
+                if self.loop is None:
+                    self.stop.set()  # nothing is asked once the loop begins
+                else:
+                    with suppress(RuntimeError):  # the loop has just ended
+                        self.loop.call_soon_threadsafe(self.stop.set)
                 raise
 
     # ---- one request
