@@ -24,7 +24,7 @@ from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.judging import JudgingService
 from qrowd_server.campaigns.running.rebuild import rebuild
-from qrowd_server.protocols.events import Consent, GoOn, Judge, Prefer, Rate
+from qrowd_server.protocols.events import CannotTell, Consent, GoOn, Judge, Prefer, Rate
 from qrowd_server.protocols.settings import GoldSettings
 from qrowd_server.protocols.views import (
     ConsentView,
@@ -35,6 +35,7 @@ from qrowd_server.protocols.views import (
     PairView,
     RatingView,
 )
+from qrowd_server.store.answer_rows import count_answers
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.event_log import of_campaign
@@ -200,6 +201,29 @@ def test_an_archive_whose_gold_does_not_fit_is_refused(store: Store, tmp_path, k
     lines[number]["data"][key] = value
     with open_store(tmp_path / "other.db") as other, pytest.raises(ArgumentError, match="does not fit together"):
         other.write(lambda c: read_archive(c, [json.dumps(line) for line in lines]))
+
+
+def test_cannot_tell_is_given_and_neither_told_nor_wrong_of_gold_documents_as_of_others(store: Store):
+    created(store, gold_plan("grades", every=2))
+    service, names = seeded(store, Clock(step=3.0)), labels(store)
+
+    async def one() -> tuple[int, list[str]]:
+        who, kinds = await service.arrive("pilot", "link", "ann"), []
+        await service.act(who, GoOn())
+        for _ in range(8):
+            page = await service.page(who)
+            kind, place = names[page.view.document][2], page.view.position
+            action = Judge(place, "1") if kind in kinds else CannotTell(place, "cut off")  # the first of each kind
+            kinds.append(kind)
+            await service.act(who, action, shown=page.shown, key=page.key)
+        return who, kinds
+
+    who, kinds = asyncio.run(one())
+    assert set(kinds) == {"d", "g"}
+    assert store.read(lambda c: count_answers(c, who)) == (8, 6, 8)
+    accuracy = store.read(lambda c: quality(c, "pilot", bootstrap=0)).assessors[0].accuracy
+    assert accuracy is not None
+    assert accuracy.n == kinds.count("g") - 1 > 0
 
 
 def test_nobody_gets_the_same_gold_question_twice(store: Store):
