@@ -99,6 +99,19 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
     assert f"{by}; with 2 assessors it may be too small)" in two.sentence
 
 
+def test_a_reference_ranks_the_systems_though_nobody_else_does():
+    clear = np.linspace(0.1, 0.9, 3)[None, :] + 0.01 * np.arange(20)[:, None] % 0.03
+    alone, plain = compare_scores(made([clear]), reference="assessors0"), compare_scores(made([clear]))
+    assert alone.sentence == plain.sentence.replace("By M, ", "By M for assessors0, the reference, ")
+    assert "all systems are equal" not in alone.sentence
+    assert str(alone.measures[0].rows) == str(plain.measures[0].rows)
+    assert "; 1 assessor ranks them" in str(alone.to_document())
+    beside = compare_scores(made([clear, np.full_like(clear, 0.5)]), reference="assessors0").sentence
+    assert beside == alone.sentence[:-1] + "; all systems are equal for every other assessor."
+    nobody = compare_scores(made([np.full_like(clear, 0.5)] * 2)).sentence
+    assert nobody == "By M, all systems are equal for every assessor."
+
+
 def test_evaluate_compare_and_report_name_the_same_set_by_the_same_p():
     for seed, measure in ((1, "nDCG@10"), (3, "RR")):
         runs, judgments, _ = simulate_demo(rng=seed)

@@ -131,7 +131,7 @@ class MeasureComparison:
     correlations, signs : of every assessor with the reference, or with the panel without that assessor.
     best : (assessors,) the system with the highest mean; empty for an assessor to whom all systems are equal or who has
         no score.
-    n_ranking : number of assessors with a ranking, the reference left out.
+    n_ranking : number of assessors with a ranking, the reference left out where there are others.
     pair, intervals : of the two systems asked about; the recommended interval first.
     kinship : what related assessors change, by all assessors; None where none were declared.
     versions : what system and judge changed, of two versions of each; None where none were given.
@@ -353,7 +353,7 @@ def _measure(
 ) -> MeasureComparison:
     names = scores.assessors
     whose = scores if reference is None else scores.sel(assessor=reference)
-    others = [name for name in names if name != reference]
+    others = [name for name in names if name != reference] or names
     rank = rank_systems(whose).rank
     if not (rank == 1).any():
         culprit = "no assessor has a score" if reference is None else f"{reference} has no score"
@@ -365,12 +365,12 @@ def _measure(
         scores.systems[int(np.argmax(own == 1))] if ranked else ""
         for own, ranked in zip(ranking.rank_by_assessor, ranking.has_ranking, strict=True)
     ]
-    own = scores.sel(assessor=others or list(names))
-    ranks = ranks_of(own if reference is None else whose, **asdict(choices))
+    own = scores.sel(assessor=list(others))
+    ranks = ranks_of(whose, **asdict(choices))
     system = scores.systems[int(np.argmax(rank == 1))] if baseline is None else baseline
     rows = system_rows(
         whose,
-        own=scores.sel(assessor=others) if others else None,
+        own=own,
         ranks=ranks,
         baseline=system,
         confidence=choices.confidence,
@@ -384,7 +384,7 @@ def _measure(
         correlations(scores, reference=reference),
         tuple(_signs(scores, reference)),
         tuple(best),
-        sum(bool(best_of) for name, best_of in zip(names, best, strict=True) if name != reference),
+        sum(bool(best_of) for name, best_of in zip(names, best, strict=True) if name in others),
         None if pair is None else head_to_head(own, *pair),
         () if pair is None else intervals(own, *pair, confidence=choices.confidence),
         kinship(scores, related, confidence=choices.confidence) if related else None,
@@ -419,8 +419,8 @@ def _sentence(part: MeasureComparison) -> str:
     if part.ranks is not None:
         parts.append(may_be_best(part.ranks))
     if not part.n_ranking:
-        parts = ["all systems are equal for every assessor"]
-        reference = None
+        equal = "all systems are equal for every"
+        parts = [*parts, f"{equal} other assessor"] if reference else [f"{equal} assessor"]
     elif len(part.correlations.assessors) > 1:
         many = count(part.n_ranking, "other assessor" if reference else "assessor")
         parts.append(f"{best} has the highest mean for {part.rows[0].first_for} of {many}")
