@@ -207,7 +207,7 @@ def test_a_table_of_all_arms_is_the_tables_of_the_arms_with_their_names(store):
             "csv",
             "study/absolute: it has no preferences; choose one of judgments, units",
         ),
-        ("study/absolute", "archive", "csv", "study/absolute: archive are of whole campaigns; ask for study"),
+        ("study/absolute", "archive", "jsonl", "study/absolute: archive are of whole campaigns; ask for study"),
     ],
 )
 def test_what_no_arm_or_several_arms_could_be_meant_by_is_refused(store, name, what, format, message):

@@ -159,11 +159,6 @@ def test_a_taken_name_is_refused_and_nothing_is_written(connection):
     assert connection.execute(select(func.count()).select_from(campaign)).scalar_one() == 1
 
 
-def test_a_campaign_that_does_not_exist_has_no_plan(connection):
-    with pytest.raises(ArgumentError, match="there is no campaign 3"):
-        plan_of(connection, 3)
-
-
 # ---- what the row says again
 
 

@@ -98,8 +98,14 @@ def test_every_format_holds_the_same_units(filled: Estate) -> None:
     table = pd.read_parquet(BytesIO(export("parquet")))
     assert tuple(table.columns) == UNITS
     assert table["counts"].tolist() == [row[UNITS.index("counts")] for row in rows]
-    with pytest.raises(ArgumentError, match="cannot hold units"):
+    with pytest.raises(ArgumentError, match="cannot hold the units"):
         export("qrels")
+
+
+@pytest.mark.parametrize("format", ["csv", "spreadsheet", "parquet", "qrels"])
+def test_a_file_with_a_form_of_its_own_is_written_in_no_other(filled: Estate, format: str) -> None:
+    with pytest.raises(ArgumentError, match=r"it cannot hold the archive; choose one of jsonl$"):
+        filled.store.read(lambda c: export_rows(c, "small", "archive", format))
 
 
 def test_an_unknown_campaign_is_refused(store: Store) -> None:

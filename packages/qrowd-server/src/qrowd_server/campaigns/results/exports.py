@@ -208,16 +208,16 @@ def export_rows(
     what : a key of EXPORTS: judgments (each with the scale of its arm), preferences, duplicates (pairs that say the
     same), units (one row per assignment), gold (answers to gold questions), payment (one row per assessor: units,
     accuracy, bonus), design (of a question, as `qrowd next` reads it) or archive.
-    format : a key of FORMATS; design and archive have their own.
+    format : a key of FORMATS; design and archive have their own, and no other is taken for them.
     everything : also what does not count, and columns that say why.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
     """
     row, arms = find_arms(connection, campaign)
-    kind, written = _kind(what, format)
     has_question, has_gold = (row.settings.get(key) is not None for key in ("question", "gold"))
     kinds = kinds_of(arms.values(), question=has_question, gold=has_gold)
     if what not in kinds:
         raise ArgumentError(f"{campaign}: it has no {what}; choose one of {', '.join(kinds)}")
+    kind, written = _kind(what, format)
     if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
     asked = Asked(connection, campaign, row, arms, everything, names)
@@ -244,16 +244,11 @@ def note_names(
 
 def _kind(what: str, format: str) -> tuple[Export, Format]:
     """A kind of export, and its format."""
-    if what not in EXPORTS:
-        raise ArgumentError(f"choose one of {', '.join(EXPORTS)}", "what", what)
     kind = EXPORTS[what]
-    if kind.own is not None:
-        return kind, kind.own
-    if format not in FORMATS:
-        raise ArgumentError(f"choose one of {', '.join(FORMATS)}", "format", format)
-    if format not in kind.formats:
-        raise ArgumentError(f"it cannot hold {what}; choose one of {', '.join(kind.formats)}", "format", format)
-    return kind, FORMATS[format]
+    choices = kind.formats or ("jsonl",)
+    if format not in choices and (kind.own is None or format in FORMATS):
+        raise ArgumentError(f"it cannot hold the {what}; choose one of {', '.join(choices)}", "format", format)
+    return kind, kind.own or FORMATS[format]
 
 
 # ---- units and payment

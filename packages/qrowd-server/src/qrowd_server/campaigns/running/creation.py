@@ -96,8 +96,7 @@ def create_campaign(
 def plan_of(connection: Connection, campaign_id: int) -> Plan:
     """The plan a campaign was created from, to write it into another database."""
     row = materials.find_campaign(connection, campaign_id)
-    if row is None:
-        raise ArgumentError(f"there is no campaign {campaign_id}; list those there are")
+    assert row is not None  # its number is from a row
     settings = read_settings(row)
     settings_by_arm = {name: arm.settings for name, arm in settings.arms.items()}
     labels: dict[int, str] = {}
