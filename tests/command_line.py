@@ -4,11 +4,12 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from qrowd.cli.main import run
+from qrowd.cli.main import Commands, run
 from qrowd.comparison import power
 
 
@@ -19,9 +20,13 @@ class Outcome:
     err: str
 
 
+_command = cache(Commands().__getitem__)
+
+
 def status_of(*arguments) -> int:
-    """The exit status of the command with these arguments."""
+    """The exit status of the command with these arguments, whose options are made once and not for each run."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Commands, "__getitem__", lambda commands, name: _command(name))
         patch.setattr(sys, "argv", ["qrowd", *map(str, arguments)])
         try:
             run()
@@ -51,8 +56,11 @@ def qrowd(monkeypatch, capsys, tmp_path):
 
 @pytest.fixture
 def coarse(monkeypatch):
-    """The chance that a design finds a difference is an average over a few mean squares: rough, and soon there."""
+    """What is expected is rough, and soon there: the chance that a design finds a difference is an average over a few
+    mean squares, and the judgments until a question is decided are those of five simulations.
+    """
     monkeypatch.setattr(power, "NODES", (3, 3, 2))
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 5)
 
 
 @pytest.fixture(scope="session")

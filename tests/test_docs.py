@@ -241,6 +241,7 @@ def test_the_examples_in_docstrings_are_true(module):
     assert found.failed == 0
 
 
+@pytest.mark.nightly
 def test_the_real_result_of_the_readme_is_what_qrowd_says_of_dl21(dl21):
     scores = qrowd.evaluate(
         runs_of(dl21),

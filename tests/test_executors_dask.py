@@ -36,6 +36,7 @@ def test_an_error_of_a_task_is_raised_as_it_is(client):
         list(in_executor(refuse, [7], client, shared=None))
 
 
+@pytest.mark.nightly
 def test_similarities_to_random_assessors_are_those_of_this_process(client):
     runs, judgments, _ = simulate_demo()
     judgments = judgments.select(topics=judgments.topics[:6], assessors=judgments.assessors[:2])

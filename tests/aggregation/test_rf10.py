@@ -44,6 +44,7 @@ def test_dawid_skene_is_more_often_right_than_the_vote(labels, gold):
     assert accuracy(dawid_skene(labels, rng=1), gold) > accuracy(majority_vote(labels, ties="lowest"), gold)
 
 
+@pytest.mark.nightly
 def test_from_the_same_start_the_likelihood_is_not_worse_than_crowd_kits(labels):
     with pytest.warns(UserWarning, match="did not converge"):
         found = dawid_skene(labels, start="shares", per="all", max_iterations=100)

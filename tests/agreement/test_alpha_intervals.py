@@ -31,8 +31,13 @@ def tenths(magnitude):
     return max(float(np.round(magnitude, 1)), 0.1)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("grades", [True, False])
+def some(*chosen):
+    """Every level with grades and with magnitudes, of which `make test` takes those that are chosen."""
+    cases = [(level, grades) for grades in (True, False) for level in LEVELS]
+    return [pytest.param(*case, marks=[pytest.mark.nightly] * (case not in chosen)) for case in cases]
+
+
+@pytest.mark.parametrize(("level", "grades"), some(("nominal", True), ("interval", False)))
 def test_replicates_are_alphas_of_documents_drawn_with_replacement(level, grades):
     rng = np.random.default_rng(5)
     centre = rng.normal(size=40)
@@ -50,8 +55,7 @@ def test_replicates_are_alphas_of_documents_drawn_with_replacement(level, grades
     assert np.std(ours) == pytest.approx(np.std(slow), rel=0.35, abs=1e-9)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("grades", [True, False])
+@pytest.mark.parametrize(("level", "grades"), some(("ordinal", True), ("ratio", False)))
 def test_replicates_are_by_default_alphas_of_topics_drawn_with_replacement(level, grades):
     rng = np.random.default_rng(8)
     topics = []

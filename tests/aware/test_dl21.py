@@ -70,6 +70,7 @@ def test_closer_to_nist_than_the_plain_mean_and_than_the_printed_polarity(simila
     assert tau > tau_printed + 0.02
 
 
+@pytest.mark.nightly
 def test_the_weakest_model_weighs_least_and_the_strongest_most(similarities):
     accuracy = known_mean(similarities.accuracy("sgl_rmse_msd")[0], 1)
     weights = dict(zip(similarities.scores.assessors, accuracy, strict=True))
@@ -79,6 +80,7 @@ def test_the_weakest_model_weighs_least_and_the_strongest_most(similarities):
     assert weights["umbrela-llama32"] < 0.1 * weights["umbrela-gpt4o"]
 
 
+@pytest.mark.nightly
 def test_the_average_by_xarray_is_the_same(runs, judges, similarities):
     scores = evaluate(runs, judges, "AP", conventions=Conventions(empty="nan"))
     expected = similarities.average("tpc_tau_md").values

@@ -44,7 +44,9 @@ def same(one, other):
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"by_topic": False, "gaps": ("rmse", "kld")}])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param({"by_topic": False, "gaps": ("rmse", "kld")}, marks=pytest.mark.nightly)]
+)
 def test_threads_and_any_order_give_the_same_similarities(case, options, small_blocks):
     totals = []
     alone = similarities_of(case, progress=lambda done, total: totals.append(total), **options)

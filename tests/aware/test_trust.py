@@ -56,6 +56,7 @@ def test_where_systems_differ_in_what_is_judged_weights_follow_accuracy_at_9_ten
     assert follows(uneven, name, "printed") <= -0.9
 
 
+@pytest.mark.nightly
 def test_where_everything_retrieved_is_judged_rank_gaps_turn_round_and_gaps_of_scores_do_not(judged):
     for name in NAMES:
         if "tau" in name or "apc" in name:
@@ -66,6 +67,7 @@ def test_where_everything_retrieved_is_judged_rank_gaps_turn_round_and_gaps_of_s
         assert follows(judged, name) > 0.95
 
 
+@pytest.mark.nightly
 def test_the_lazy_fool_every_estimator_and_those_who_call_everything_relevant_only_a_few(trust, trouble):
     for name in NAMES:
         fooled = outweighed(trust, trouble, name)

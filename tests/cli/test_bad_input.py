@@ -112,7 +112,7 @@ def test_an_error_of_the_library_names_the_option_as_it_stands_on_the_command_li
     assert outcome.err.startswith(f"qrowd: {message}")
 
 
-@pytest.mark.parametrize("command", ["compare --help", "compare"])
+@pytest.mark.parametrize("command", ["compare", pytest.param("compare --help", marks=pytest.mark.nightly)])
 def test_a_reader_that_goes_away_ends_a_command_quietly(files, command):
     (files / "b.run").write_text(RUN.replace("A", "B"))
     data = ["--runs", "a.run", "b.run", "--judgments", "ann.qrels"] if command == "compare" else []

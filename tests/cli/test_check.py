@@ -114,6 +114,7 @@ def asked(qrowd, done, tmp_path):
             if key not in done:
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setattr(power, "NODES", (3, 3, 2))
+                    patch.setattr("qrowd.sequential.expectation.N_PATHS", 5)
                     answer = qrowd(*command[1:])
                 assert answer.status == 0, (command, answer.err)
                 done.add(key)
@@ -465,7 +466,10 @@ OF_THE_PANEL = ("runs/bm25.run", "judges/ann.qrels", "judges/llm-a.qrels", "magn
                 "topics.tsv", "documents.jsonl")  # fmt: skip
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize(
+    "damage",
+    [pytest.param(one, marks=[pytest.mark.nightly] * (i % 3 > 0), id=one.__name__) for i, one in enumerate(DAMAGES)],
+)
 def test_no_damaged_file_ends_in_anything_but_a_sentence(damage, simulated, tmp_path, monkeypatch):
     """In all 275 files, each beside a run or a file of judgments that is read, or alone."""
     monkeypatch.chdir(tmp_path)

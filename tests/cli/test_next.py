@@ -13,8 +13,7 @@ from qrowd_server.campaigns.plan.folder import read_folder
 
 QUESTION = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf"]
 MODEL = ["--model", "panel/judges/llm-a.qrels"]
-
-
+pytestmark = pytest.mark.usefixtures("coarse")
 DESIGN_WRITTEN = "wrote next.json: what was drawn, for the next call; another question needs --design\n"
 
 

@@ -66,7 +66,9 @@ def test_normalising_raises_agreement_with_gold_and_with_the_true_ranking(qrowd,
     assert tau == pytest.approx([0.897, 0.915], abs=0.001)
 
 
-@pytest.mark.parametrize("scheme", ["geometric-mean", "median", "extremes"])
+@pytest.mark.parametrize(
+    "scheme", ["geometric-mean", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("median", "extremes"))]
+)
 def test_the_option_does_what_the_library_does(qrowd, magnitudes, crowd, scheme):
     from qrowd.aggregation import geometric_mean
 
@@ -78,14 +80,16 @@ def test_the_option_does_what_the_library_does(qrowd, magnitudes, crowd, scheme)
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("command", [
     ("aggregate", "--method", "mean"),
-    ("aggregate", "--method", "median"),
-    ("aggregate", "--method", "geometric-mean"),
     ("agree", "--n-resamples", 0),
     ("assessors",),
     ("evaluate", "--runs", "runs", "-m", "nDCG@10"),
-    ("evaluate", "--runs", "runs", "-m", "nDCG@10", "--method", "median"),
+    *(pytest.param(command, marks=pytest.mark.nightly) for command in (
+        ("aggregate", "--method", "median"),
+        ("aggregate", "--method", "geometric-mean"),
+        ("evaluate", "--runs", "runs", "-m", "nDCG@10", "--method", "median"),
+        ("plan", "--runs", "runs", "-m", "nDCG@10"),
+    )),
     ("compare", "--runs", "runs", "-m", "nDCG@10"),
-    ("plan", "--runs", "runs", "-m", "nDCG@10"),
     ("plot", "alpha", "--n-resamples", 10),
 ], ids=lambda command: " ".join(map(str, command[:1] + command[-1:])))  # fmt: skip
 def test_magnitudes_of_several_assessors_are_normalised_or_the_output_names_the_next_step(qrowd, few, command):

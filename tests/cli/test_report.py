@@ -129,6 +129,7 @@ def test_a_page_that_stood_there_stays_when_a_new_one_fails(qrowd, panel, tmp_pa
     assert (tmp_path / "report.html").read_text() == "old"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("collection", "judges", "step", "size"), [
     ("dl21", "judges/[bu]*.gz", 12, 300_000),
     pytest.param("dl19", "humans/main.tsv", 12, 300_000, marks=pytest.mark.nightly),

@@ -169,6 +169,7 @@ def test_errors_of_mtrag_are_up_to_1_41_times_larger_by_conversation(mtrag):
 # ---------------------------------------------------------------------- simulations
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [200, pytest.param(400, marks=pytest.mark.nightly)])
 def test_intervals_and_ranks_of_8_unlike_clusters_err_rarely_and_those_of_topics_do_not(n):
     random = np.random.default_rng(2)

@@ -308,6 +308,7 @@ def test_on_dl21_the_judges_widen_intervals_and_topics_alone_claim_more(dl21):
     assert (both.adjusted() < 0.05).sum() < (topics.adjusted() < 0.05).sum()
 
 
+@pytest.mark.nightly
 def test_on_dl19_pairs_of_people_with_topics_of_their_own_still_show_what_assessors_add(dl19):
     scores = (
         qrowd.evaluate(

@@ -228,6 +228,7 @@ def test_very_skewed_differences_on_few_topics_are_warned_of(spread, warns):
     assert ("so skewed" in may_be_best(found)) == warns
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n", "most"), [(120, 0.1), pytest.param(400, 0.075, marks=pytest.mark.nightly)])
 def test_assessors_who_favour_one_kind_of_system_do_not_make_it_better(n, most):
     """Half of the systems please one half of all possible assessors: that variance is not the same for all pairs."""

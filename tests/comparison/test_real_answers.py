@@ -92,7 +92,9 @@ def least_squares(table):
     return {system: centre + effect for system, effect in zip(systems, fit[len(cells) :].tolist(), strict=True)}
 
 
-@pytest.mark.parametrize("m", range(4), ids=CRITERIA)
+@pytest.mark.parametrize(
+    "m", [pytest.param(m, marks=[pytest.mark.nightly] * (m > 0), id=CRITERIA[m]) for m in range(4)]
+)
 def test_scores_and_ranks_of_mtrag_are_those_of_loops(scores_of_mtrag, grades, m):
     scores, table = scores_of_mtrag, grades[CRITERIA[m]]
     assert (len(scores.assessors), len(scores.topics), len(scores.systems)) == (7, 159, 3)

@@ -60,6 +60,7 @@ def test_a_system_that_did_not_change_has_no_part_and_a_stricter_judge_has_all()
     assert found.judge.difference == pytest.approx(-0.2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [150, pytest.param(10_000, marks=pytest.mark.nightly)])
 def test_intervals_hold_the_truth_as_often_as_they_say(n):
     """System +.1 and judge -.05, 15 topics, both with their own taste by topic, errors of .2 in every score."""

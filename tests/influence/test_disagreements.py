@@ -84,7 +84,7 @@ def test_effects_equal_scoring_with_the_lowest_and_the_highest_grade(seed, measu
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "P@10", "RBP(p=0.8)"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 5))])
 def test_three_planted_documents_that_decide_the_winner_are_the_first(seed, measure):
     """Two systems equal but for the first rank. All agree on what stands there, but on three documents.
 
@@ -224,6 +224,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(judgments, measure, erro
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("runs", "n", "medians"),
     [("p_*.gz", 4, [1189, 65]), pytest.param("*.gz", 24, [1186, 87], marks=pytest.mark.nightly)],

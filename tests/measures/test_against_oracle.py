@@ -76,6 +76,7 @@ def scored(collection):
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_every_measure_is_the_oracles_on_real_collections(collection, scored, name):
     """NIST and the judge files, all parameter settings; of the lists a sample.

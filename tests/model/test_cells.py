@@ -195,7 +195,18 @@ def calls(work):
     return count
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table, pandas_of("category"), pandas_of(object)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        dict,
+        pd.DataFrame,
+        pa.table,
+        *(
+            pytest.param(make, marks=pytest.mark.nightly)
+            for make in (pl.DataFrame, pandas_of("category"), pandas_of(object))
+        ),
+    ],
+)
 def test_a_table_of_twice_the_rows_takes_no_more_calls_of_python(make):
     small, large = make(columns_of(10_000)), make(columns_of(20_000))
     for frame in (small, large):

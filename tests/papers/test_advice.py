@@ -7,7 +7,10 @@ from qrowd_papers.advice import advice, advice_page, another_panel, found_differ
 
 
 @pytest.mark.parametrize("spread", ["equal", "close", "apart", "varied", "tail"])
-@pytest.mark.parametrize(("systems", "assessors"), [(10, 3), (30, 5), (10, 18)])
+@pytest.mark.parametrize(
+    ("systems", "assessors"),
+    [(10, 3), *(pytest.param(*size, marks=pytest.mark.nightly) for size in [(30, 5), (10, 18)])],
+)
 @pytest.mark.parametrize("n", [1000, pytest.param(2500, marks=pytest.mark.nightly)])
 def test_another_panel_agrees_on_leader_and_runner_up_as_often_as_is_said(spread, systems, assessors, n):
     found = another_panel(spread, systems, assessors, n_simulations=n, rng=1)
@@ -21,8 +24,11 @@ def test_unshrunk_the_lead_of_equal_systems_would_be_taken_for_real():
 
 
 @pytest.mark.parametrize("design", [
-    (50, 3, 0.02, 0.5), (50, 3, 0.1, 1.0), (50, 3, 0.25, 1.4), (50, 5, 0.05, 0.5), (50, 5, 0.1, 1.0),
-    (50, 5, 0.25, 1.4), (54, 5, 0.18, 4.8),
+    (50, 3, 0.02, 0.5), (50, 5, 0.25, 1.4), (54, 5, 0.18, 4.8),
+    *(
+        pytest.param(design, marks=pytest.mark.nightly)
+        for design in [(50, 3, 0.1, 1.0), (50, 3, 0.25, 1.4), (50, 5, 0.05, 0.5), (50, 5, 0.1, 1.0)]
+    ),
 ])  # fmt: skip
 def test_where_advice_is_given_it_is_right_in_four_cases_of_five(design):
     found = advice(*design, n_simulations=300, rng=3)

@@ -189,6 +189,7 @@ def test_the_list_of_figure_7_is_no_better_than_the_ideal_one(study):
     assert (found.aware.mean <= 1e-12).all()
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_study(study):
     again = crowd_agreement(some_topics(simulated_crowd(1)), replicates=0, orders=1, rng=1)
     assert np.array_equal(again.orders, study.in_crowd.orders[:1])  # more orders go on from the same first ones

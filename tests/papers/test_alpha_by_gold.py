@@ -54,6 +54,7 @@ def test_rf10_has_the_judgments_topics_and_range_of_alpha_recomputed_from_the_da
     assert (round(alphas.min(), 3), round(alphas.max(), 3)) == (lowest, highest)
 
 
+@pytest.mark.nightly
 def test_topics_whose_agreement_is_high_on_some_documents_need_not_have_it_on_others(rf):
     # Maddalena et al. (2017), Table 2: alpha^i and alpha^j do not correlate, alpha^ij and alpha^A do.
     table = alpha_by_gold(*rf, level="interval", by="topic", slots=5).correlations().set_index(["first", "second"])

@@ -1,12 +1,14 @@
 """How often the interval of assessor bias holds 0."""
 
 import numpy as np
+import pytest
 
 import qrowd_papers.assessor_bias as study
 from qrowd.reports.document import render
 from qrowd_papers.assessor_bias import MEASURES, MODELS, TASTES, assessor_bias_page, bias_coverage
 
 
+@pytest.mark.nightly
 def test_the_interval_holds_0_for_lenient_and_severe_models_and_that_of_topics_alone_does_not():
     found = bias_coverage({50: 10}, (5,), measures=("P(rel=1)@10",), shuffles=4, rng=3)
     assert found.coverage.mean() > 0.9

@@ -77,6 +77,7 @@ def test_a_summary_is_of_ratios_of_rmse_and_differences_of_tau():
     assert (found["tau_gain"], found["tau_worst"]) == pytest.approx((0.1, -0.1))
 
 
+@pytest.mark.nightly
 def test_weights_help_where_some_judge_by_lot_and_not_where_severity_cancels():
     lot, cancels = "three of eight judge by lot", "two severe, two lenient"
     found = list(simulated_trials([lot, cancels], draws=3, n=10, rng=2))

@@ -70,6 +70,7 @@ def test_both_officials_know_the_check_documents_and_put_h_above_n(campaign):
             assert grades[topic, high] > grades[topic, low] == 0
 
 
+@pytest.mark.nightly
 def test_the_same_number_gives_the_same_campaign_and_another_another(campaign):
     again, other = simulate_campaign(rng=1), simulate_campaign(rng=2)
     assert (again.written.value == campaign.written.value).all()
@@ -236,6 +237,7 @@ def test_the_simulated_crowd_may_contradict_the_paper_but_never_confirms_it(page
         assert (row[-1] == NOT_PUBLIC) == (low <= float(row[3]) <= high)
 
 
+@pytest.mark.nightly
 def test_the_page_is_one_call(found, page, monkeypatch):
     asked, told = [], []
 

@@ -16,6 +16,7 @@ from qrowd_papers.next_judgments_null import (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_paths", "n_documents"),
@@ -27,6 +28,7 @@ def test_equal_systems_are_seldom_called_different(n_paths: int, n_documents: in
     assert sum(n_errors) <= binom.ppf(0.99, n_paths * len(GUESSES), 0.05)  # with 3 each: 3 of 18
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_paths", "n_documents"),

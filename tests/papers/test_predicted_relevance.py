@@ -41,6 +41,7 @@ def test_on_real_people_predicted_gains_rank_systems_more_alike_than_binary_ones
     assert 0.8 < found["binary"] < 0.9
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [3, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_most_simulated_panels_but_not_on_all_predicted_gains_rank_more_alike_than_binary_ones(n):
     """Of 200 draws 162; the page says so, since its own panel is a single draw."""

@@ -104,6 +104,7 @@ def test_the_curves_of_figure_2_lie_in_the_papers_order():
     assert len(frame) == len(curves.condition)
 
 
+@pytest.mark.nightly
 def test_for_two_systems_utility_with_stopping_needs_about_n_and_less_than_any_other_order():
     topics = made_like_the_papers(12, n_systems=2)
     orders = ("utility", "settled", "random", "kept", "insertion")
@@ -135,6 +136,7 @@ def test_answers_from_preferences_follow_them_and_fill_in_the_rest():
     assert answers.bad.tolist() == [name == "c" for name in said.documents]
 
 
+@pytest.mark.nightly
 def test_orders_replay_on_what_people_preferred_in_dl21(dl21):
     with gzip.open(dl21 / "preferences" / "crowd.txt.gz", "rt") as lines:
         columns = zip(*(line.split() for line in lines), strict=True)

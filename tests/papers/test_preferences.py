@@ -148,6 +148,7 @@ def incomplete():
     return frame.set_index(["measure", "inferred", "missing"]).sort_index()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("measure", ["ppref@10", "wpref@10"])
 def test_scores_do_not_change_on_average_when_pairs_are_missing_at_random_but_scatter_more(incomplete, measure):
     rows = incomplete.loc[measure, False]
@@ -158,6 +159,7 @@ def test_scores_do_not_change_on_average_when_pairs_are_missing_at_random_but_sc
     assert (rows["tau"] <= rows["high"]).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("measure", ["ppref@10", "wpref@10"])
 def test_pairs_inferred_by_chains_are_the_easy_ones_and_raise_scores(incomplete, measure):
     assert (incomplete.loc[measure, True]["bias"] > incomplete.loc[measure, False]["bias"]).all()

@@ -17,6 +17,7 @@ from qrowd_papers.rank_coverage import (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "low", "high"), [(120, 0.008, 0.11), pytest.param(500, 0.025, 0.07, marks=pytest.mark.nightly)]
 )

@@ -1,11 +1,13 @@
 """Coverage of intervals of alpha and p(R|i) that draw topics, beside those that draw documents."""
 
 import numpy as np
+import pytest
 
 from qrowd.reports.document import render
 from qrowd_papers import topic_intervals as study
 
 
+@pytest.mark.nightly
 def test_where_topics_differ_drawing_topics_covers_and_drawing_documents_does_not():
     found = study.topic_intervals((1.0,), (40,), (60,), n_simulations=30, n_resamples=100, rng=1)
     by = {name: found.coverage[found["resample"] == name] for name in study.RESAMPLE}

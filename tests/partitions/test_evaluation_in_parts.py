@@ -169,7 +169,10 @@ def test_other_measures_conventions_and_collections_have_results_of_their_own(de
         assert len(list(results.iterdir())) == n
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "swapped", "no archive"])
+@pytest.mark.parametrize(
+    "damage",
+    ["flipped", "swapped", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("empty", "cut", "no archive"))],
+)
 def test_a_result_that_is_damaged_or_of_another_part_is_scored_again(collection, tmp_path, damage):
     results = tmp_path / "results"
     scores = qrowd.evaluate(collection.runs, collection.judgments, ["AP"], results=results)

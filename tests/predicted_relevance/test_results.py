@@ -217,6 +217,7 @@ def verdict(prediction):
     return note.text.rsplit(" is ", 1)[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n", "most"), [(30, 5), pytest.param(60, 7, marks=pytest.mark.nightly)])
 def test_where_the_grade_alone_decides_the_expected_numbers_are_rarely_called_wrong(n, most):
     """Two assessors whose grades depend on a hidden level alone, and systems that find documents by their first grade.

@@ -7,6 +7,7 @@ from qrowd.evaluation import evaluate
 from qrowd.files import read_judgments, read_runs
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("step", "least"), [(9, 20), pytest.param(2, 100, marks=pytest.mark.nightly)])
 def test_compatibility_is_ir_measures_on_every_full_list(dl21, step, least):
     """Where a list and the ideal ranking are no longer than 100, ir_measures looks down to rank 100.

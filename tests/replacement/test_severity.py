@@ -123,6 +123,7 @@ def test_one_seed_one_result_whatever_the_other_judges_are_called():
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "systems"),
     [

@@ -47,7 +47,7 @@ def long_names():
     return replace(scores, systems=tuple(LONG))
 
 
-@pytest.mark.parametrize("two_columns", [False, True])
+@pytest.mark.parametrize("two_columns", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_the_tables_of_evaluate_and_compare_compile_and_fit_the_line(tmp_path, two_columns):
     scores = long_names()
     summary = summarise(scores, baseline=LONG[0], n_resamples=100, rng=1)

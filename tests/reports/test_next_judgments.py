@@ -14,11 +14,24 @@ RUNS = RUNS.select(topics=list(RUNS.topics[:6]))
 MODELS = JUDGMENTS.select(assessors=["sven"], topics=RUNS.topics)
 
 
+@pytest.fixture(autouse=True)
+def few_paths(monkeypatch):
+    """Of the judgments until the question is decided only the sentence matters."""
+    monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 5)
+
+
 def asked(question, judgments=None, **settings):
     return qrowd.next_judgments(RUNS, judgments, question=question, models=MODELS, scale="0-3", **settings)
 
 
-@pytest.mark.parametrize("question", ["best", "ranking", "bm25 among best 3", "bm25 > hybrid"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "best",
+        "bm25 > hybrid",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("ranking", "bm25 among best 3")),
+    ],
+)
 def test_the_table_holds_open_differences_and_counts_the_others(question):
     result = asked(question)
     report = NextJudgmentsReport(result)

@@ -146,7 +146,7 @@ def test_of_a_comparison_with_a_reference_the_table_shows_the_scores_of_the_refe
     assert paper_table(comparison.scores).mean == pytest.approx(paper_table(AP.sel(assessor="ann")).mean)
 
 
-@pytest.mark.parametrize("two_columns", [False, True])
+@pytest.mark.parametrize("two_columns", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_every_form_compiles_and_fits_the_line(tmp_path, two_columns):
     scores = replace(SCORES, systems=tuple(LONG), assessors=tuple(f"{name}_{'x' * 40}" for name in SCORES.assessors))
     ap = scores.sel(measure="AP")

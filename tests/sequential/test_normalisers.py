@@ -137,6 +137,7 @@ def test_the_error_of_the_normaliser_is_not_larger_than_it_says() -> None:
     assert 0.3 < np.sqrt(np.mean(np.square(errors))) < 1.2
 
 
+@pytest.mark.nightly
 def test_with_all_documents_judged_that_matter_the_interval_still_covers_the_doubt_of_the_normaliser() -> None:
     scale, ndcg = Scale("graded", 3.0), measure("nDCG@5")
     n_covered, errors = 0, []

@@ -106,7 +106,10 @@ OF_ONE_KIND = ("3 people, one for each document, taste .6", "4 people, a batch e
 @pytest.mark.parametrize(
     ("name", "n", "most"),  # at .05, more has a probability of .01 of 8, and of .02 of 20
     [
-        *((name, 8, 0.25) for name in PANELS if name not in OF_ONE_KIND),
+        *(
+            pytest.param(name, 8, 0.25, marks=[pytest.mark.nightly] * (i > 0))
+            for i, name in enumerate(name for name in PANELS if name not in OF_ONE_KIND)
+        ),
         *(pytest.param(name, 20, 0.15, marks=pytest.mark.nightly) for name in PANELS),
     ],
 )

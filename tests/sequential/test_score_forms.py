@@ -95,7 +95,7 @@ def test_a_slope_is_the_change_of_the_sum_with_the_gain_of_one_document(seed: in
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("share", [0.4, 0.9, 1.0])
+@pytest.mark.parametrize("share", [0.9, *(pytest.param(share, marks=pytest.mark.nightly) for share in (0.4, 1.0))])
 def test_no_answers_lead_outside_the_certain_limits(name: str, share: float) -> None:
     problem, gains, _ = problem_of(name, 3)
     rng = np.random.default_rng(2)

@@ -51,6 +51,7 @@ def errs(seed):
         people, design = qrowd.Judgments.from_dict({"people": answered}), found.design
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [6, pytest.param(200, marks=pytest.mark.nightly)])
 def test_intervals_of_answers_hold_at_all_looks_but_in_the_share_that_is_allowed(n, monkeypatch):
     monkeypatch.setattr("qrowd.sequential.expectation.N_PATHS", 2)

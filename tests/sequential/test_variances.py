@@ -78,6 +78,7 @@ def left_the_interval(gains: Floats, weights: Floats, truth: float, *, new_topic
     return False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "most"),  # the binomial distribution of .05 has .97 up to there
     [(20, 3), pytest.param(60, 6, marks=pytest.mark.nightly)],

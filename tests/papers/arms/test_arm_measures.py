@@ -184,6 +184,7 @@ def test_feedback_equals_medians_and_rank_correlations_taken_by_hand():
         assert row.low < row.spearman < row.high
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [60, pytest.param(300, marks=pytest.mark.nightly)])
 def test_the_interval_of_a_correlation_covers_zero_in_95_of_100_units_drawn_at_random(n):
     covered = 0

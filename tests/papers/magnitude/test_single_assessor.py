@@ -110,6 +110,7 @@ def test_dl21_one_of_three_judges_per_document_against_nist(dl21, n, tolerance):
     assert found.quantiles([0.025, 0.5, 0.975])[0].tolist() == approx([0.9015, 0.9231, 0.9436], abs=tolerance)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n", "tolerance"), [(100, 0.02), pytest.param(1000, 5e-4, marks=pytest.mark.nightly)])
 def test_dl19_one_person_per_passage_ranks_systems_less_like_nist_than_both_and_err_suffers_most(dl19, n, tolerance):
     frame = pd.read_csv(dl19 / "humans" / "main.tsv", sep="\t", dtype={"topic": str, "document": str})

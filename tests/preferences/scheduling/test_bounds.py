@@ -92,7 +92,7 @@ def scores_of_all_ends(systems):
     return right / np.where(total > 0, total, np.inf)
 
 
-@pytest.mark.parametrize("later_bad", ["unseen", "none"])
+@pytest.mark.parametrize("later_bad", ["unseen", pytest.param("none", marks=pytest.mark.nightly)])
 @settings(max_examples=8)
 @given(
     rankings_of(N), st.sampled_from(["none", "lower", "upper"]), st.permutations(range(N)),

@@ -29,10 +29,13 @@ def drawn(result, top=None):
     return canvas, ax
 
 
+LONG = "colbert_rankgpt4o_msmarco_v2_{}_p2020-judged-rerank-large"
+
+
 @pytest.mark.parametrize(("n_systems", "top", "name"), [
     *((n_systems, None, "s{}") for n_systems in (2, 3)),
-    *((*size, "colbert_rankgpt4o_msmarco_v2_{}_p2020-judged-rerank-large")
-      for size in ((2, None), (12, None), (40, None), (40, 15), (40, 1))),
+    *((*size, LONG) for size in ((2, None), (40, None), (40, 1))),
+    *(pytest.param(*size, LONG, marks=pytest.mark.nightly) for size in ((12, None), (40, 15))),
 ])  # fmt: skip
 def test_no_label_is_cut_off_or_covers_another(n_systems, top, name):
     canvas, ax = drawn(ranked(n_systems, name=name), top)

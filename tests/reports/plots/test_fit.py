@@ -17,7 +17,9 @@ JUDGMENTS = simulate_judgments(TRUTH, PEOPLE, rng=1)
 METHODS = ("uniform", "majority", "sgl_rmse_msd(n_resamples=5)")
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "fragility")) for name in PLOTS]
+)
 def test_everything_drawn_is_on_the_canvas_and_the_axes_keep_their_room(name):
     with warnings.catch_warnings(), styled():
         warnings.simplefilter("error")

@@ -20,8 +20,9 @@ def groups(ax):
 
 
 def test_every_pair_is_a_mark_that_says_whether_its_interval_includes_0():
-    result = qrowd.fragility(RUNS, PANEL)
-    ax = plot_fragility(result, RUNS.systems)
+    runs = RUNS.select(systems=RUNS.systems[::2])
+    result = qrowd.fragility(runs, PANEL)
+    ax = plot_fragility(result, runs.systems)
     apart = (result.low > 0) | (result.high < 0)
     points = np.column_stack([np.abs(result.difference), result.n_changes_high])
     np.testing.assert_array_equal(groups(ax)["interval excludes 0"], points[apart])
