@@ -25,9 +25,17 @@ from qrowd_server.store.materials import documents_of
 Key = tuple[str, str, str]  # topic, document, assessor
 
 
-def exported(store: Store) -> list[dict[str, Any]]:
-    lines = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "jsonl", names=True)))
-    return [json.loads(line) for line in lines.splitlines()]
+def exported(store: Store, everything: bool = False) -> list[dict[str, Any]]:
+    pieces = store.read(
+        lambda c: list(export_rows(c, "pilot", "judgments", "jsonl", names=True, everything=everything))
+    )
+    return [json.loads(line) for line in b"".join(pieces).splitlines()]
+
+
+def in_qrels(store: Store) -> dict[Key, float]:
+    qrels = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "qrels", names=True))).decode()
+    lines = [line.split() for line in qrels.splitlines()]
+    return {(topic, document, name): float(value) for topic, name, document, value in lines}
 
 
 def read(store: Store) -> dict[Key, float]:
@@ -35,13 +43,15 @@ def read(store: Store) -> dict[Key, float]:
     return {(row.topic, row.document, row.assessor): row.value for row in table.itertuples()}
 
 
-def with_gold(store: Store, systems: dict[str, list[str]] | None = None) -> dict[Key, float]:
+def with_gold(store: Store, systems: dict[str, list[str]] | None = None, arm: str = "") -> dict[Key, float]:
     """Three people judge all of two topics with gold documents among them; two cannot tell of t0d0: the clicks.
 
-    systems : that the campaign keeps of its first topic.
+    systems : that the campaign keeps of its first topic. arm : with these judgments, beside one with preferences.
     """
     clicks: dict[Key, float] = {}
     table = table_from_plan(small_plan("grades", k=4, redundancy=3, topics=2, cannot_tell=True, max_cannot_tell=0.5))
+    if arm:
+        table["arms"] = {arm: {"grades": table.pop("grades")}, "pairs": {"preference": {"redundancy": 3}}}
     table["gold"] = {"every": 2}
     table["topics"][0]["systems"] = systems or {}
     for i, topic in enumerate(table["topics"]):
@@ -98,23 +108,35 @@ def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_th
         assert {(row["topic"], row["document"], row["assessor"]): row["value"] for row in rows} == expected
         assert read(store) == expected
         assert [row["origin"] for row in rows].count("final") == 9
-        qrels = store.read(lambda c: b"".join(export_rows(c, "pilot", "judgments", "qrels", names=True))).decode()
-        lines = [line.split() for line in qrels.splitlines()]
-        assert {(t, d, name): float(value) for t, name, d, value in lines} == expected
+        assert in_qrels(store) == expected
 
 
-def test_scores_leave_out_gold_documents_that_no_run_ranks_and_exports_and_agreement_do_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arm", ["", "absolute"])
+def test_scores_and_exports_leave_out_gold_documents_that_no_run_ranks_and_agreement_does_not(
+    tmp_path: Path, arm: str
+) -> None:
     with open_store(tmp_path / "judgments.db") as store:
-        clicks = with_gold(store, {"a": ["t0d0", "t0g1", "t0d1"], "b": ["t0d2"]})
+        clicks = with_gold(store, {"a": ["t0d0", "t0g1", "t0d1"], "b": ["t0d2"]}, arm)
+        name = f"pilot/{arm}".rstrip("/")
+        store.write(lambda c: adjudicate(c, name, "t1", "t1g1", "0", "so it is", 2.0))  # no run ranks it
         scored = {key: value for key, value in clicks.items() if key[1] not in ("t0g0", "t1g0", "t1g1")}
+        n_unranked, n_ranked = len(clicks) - len(scored), [key[1] for key in clicks].count("t0g1")
+        assert (n_unranked, n_ranked) == ((4, 2) if arm else (9, 3))
         assert read(store) == scored
-        assert len(clicks) - len(scored) == 9
-        assert len(exported(store)) == len(clicks)
+        assert {(row["topic"], row["document"], row["assessor"]): row["value"] for row in exported(store)} == scored
+        assert in_qrels(store) == scored
+        everything = exported(store, everything=True)
+        assert [row["status"] for row in everything].count("unranked") == n_unranked
+        assert len(everything) == len(clicks)
         said, agreed = (store.read(lambda c, f=final: judgments(c, "pilot", final=f)) for final in (True, False))
         assert len(agreed.value) == len(clicks)
-        note = "campaign pilot: scores leave out judgments of gold documents that no run ranks: 9"
-        assert said.notes[-2:] == (f"campaign pilot: judgments of gold documents: 12 ({SEEN})", note)
+        note = (
+            f"campaign pilot: scores and exports leave out judgments of gold documents that no run ranks: {n_unranked}"
+        )
+        assert said.notes[-3] == f"campaign pilot: judgments of gold documents: {n_ranked} ({SEEN})"
+        assert said.notes[-1] == note
         assert note not in agreed.notes
+        assert f"campaign pilot: judgments of gold documents: {n_ranked + n_unranked} ({SEEN})" in agreed.notes
 
 
 NAMES = ("ann", "bob", "cleo")

@@ -75,7 +75,7 @@ def export(
         bool,
         option(
             "--everything",
-            help="Also export answers that do not count: failed, lost, unfinished, excluded, or settled by an owner.",
+            help="Also export answers that do not count, with the reason: failed, excluded, settled, unranked, ...",
         ),
     ] = False,
     names: options.Names = False,

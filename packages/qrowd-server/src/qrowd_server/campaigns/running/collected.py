@@ -2,11 +2,11 @@
 
 The `Runs` that a campaign was made from are read here, too, as far as they are kept.
 
-Judgments are read in one place, `judgment_rows`, for exports, `--campaign` and questions alike. Gold documents are
-judged documents: what people said of them counts as any other judgment. But each assessor sees a few of them only, so
-scores leave out those that no run of the campaign ranks: they would change the ideal ranking of some assessors and not
-of others. A final answer of an owner stands in place of every answer that counts for its document, also of "cannot
-tell"; nobody gets a judgment of what they did not see.
+Judgments are read in one place, `judgment_rows`, for exports, `--campaign` and questions alike, so that scores of an
+export and of the campaign are the same. Gold documents are judged documents: what people said of them counts as any
+other judgment. But each assessor sees a few of them only, so those that no run of the campaign ranks do not count: they
+would change the ideal ranking of some assessors and not of others. A final answer of an owner stands in place of every
+answer that counts for its document, also of "cannot tell"; nobody gets a judgment of what they did not see.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def collected(
 JUDGMENTS = (*export.JUDGMENTS, "origin")  # pool, gold, or final
 OF_GOLD, FINAL = "gold", "final"
 SETTLED = "settled"  # status of an answer that a final answer replaces
+UNRANKED = "unranked"  # status of an answer to a gold document that no run ranks
 Place = tuple[str, str, str]  # topic, document, arm
 
 
@@ -114,13 +115,17 @@ def judgment_rows(
     """The judgments of a campaign as tuples of the columns JUDGMENTS: topic by topic, then those of gold documents.
 
     arms : those that are read, with the further column ARM; None in a campaign without arms. everything : also what
-    does not count, with the columns STATUS; answers that a final answer replaces are "settled". names : people by name.
-    final : whether final answers replace those of assessors.
+    does not count, with the columns STATUS. names : people by name. final : what scores are computed from, where final
+        answers replace those of assessors ("settled"), and gold documents that no run ranks do not count ("unranked").
     """
     finals = final_answers(connection, campaign_id) if final else {}
+    ranked = {place[:2] for place in _ranked(connection, campaign_id)} if final else set()
     columns = (*JUDGMENTS, *(() if arms is None else export.ARM), *(export.STATUS if everything else ()))
     for row in _answers(connection, campaign_id, arms, names):
-        if row["counted"] and (answer := finals.get((row["topic"], row["document"], row["arm"]))) is not None:
+        place = row["topic"], row["document"]
+        if ranked and row["counted"] and row["origin"] == OF_GOLD and place not in ranked:
+            row |= {"counted": False, "status": UNRANKED}
+        if row["counted"] and (answer := finals.get((*place, row["arm"]))) is not None:
             settled = {"value": answer.value, "raw": answer.text, "comment": answer.reason, "origin": FINAL}
             yield tuple(map((row | settled).__getitem__, columns))
             row |= {"counted": False, "status": SETTLED}
@@ -174,18 +179,16 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
     """The judgments of a campaign as they stand, with order, unit, seconds, time and comment.
 
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments. names : people by name, not by
-    pseudonym. final : what scores are computed from: with final answers of owners, and without gold documents that no
-        run of the campaign ranks; else what assessors said, which their agreement is about.
+    pseudonym. final : as in `judgment_rows`; else what assessors said, which their agreement is about.
     """
     row, arm = _find_arm(connection, name, pairs=False)
     settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
-    cells = list(judgment_rows(connection, row.id, arms=arms, names=names, final=final))
-    ranked = {place[:2] for place in _ranked(connection, row.id)} if final else set()
-    scored = [cell for cell in cells if not ranked or cell[-1] != OF_GOLD or cell[:2] in ranked]
-    columns = _columns(scored, JUDGMENTS)
-    notes = [*origin_notes(connection, row, [cell[-1] for cell in cells], final=final)]
-    if left_out := len(cells) - len(scored):
-        notes.append(f"campaign {row.name}: scores leave out judgments of gold documents that no run ranks: {left_out}")
+    rows = list(judgment_rows(connection, row.id, arms=arms, everything=True, names=names, final=final))
+    columns = _columns([cells for *cells, counted, _, _ in rows if counted], JUDGMENTS)
+    notes = [*origin_notes(connection, row, columns["origin"], final=final)]
+    if unranked := [status for *_, status, _ in rows].count(UNRANKED):
+        left_out = "scores and exports leave out judgments of gold documents that no run ranks"
+        notes.append(f"campaign {row.name}: {left_out}: {unranked}")
     for name, replies in unanswered(connection, row.id).items():
         notes.append(f"campaign {row.name}: {name}: {replies}")
     scale = {"*": scale_of(settings)}
