@@ -74,7 +74,7 @@ def _client(address: str) -> Iterator[Any]:
         raise QrowdError("--dask: Dask is not installed; pip install 'qrowd[dask]'") from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is one line of ours
     try:
-        client = Client(address, timeout=SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         problem = f"no Dask scheduler answered within {SECONDS} seconds" if isinstance(error, OSError) else str(error)
         raise QrowdError(f"--dask {address}: {problem}") from None
