@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -157,6 +158,14 @@ def test_a_taken_name_is_refused_and_nothing_is_written(connection):
     with pytest.raises(ArgumentError, match=r"campaign\.name: 'pilot' is taken by another campaign; choose another"):
         create_campaign(connection, grades(), 6.0)
     assert connection.execute(select(func.count()).select_from(campaign)).scalar_one() == 1
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=range(len(PLANS)))
+def test_people_are_told_the_mean_number_of_documents_of_the_units_that_were_made(connection, plan):
+    number = create_campaign(connection, plan, 5.0)
+    units, _ = told(connection, number)
+    (row,) = rows(connection, campaign, id=number)
+    assert row["settings"]["effort"][0] == round(fmean(len(documents) for *_, documents in units))
 
 
 # ---- what the row says again

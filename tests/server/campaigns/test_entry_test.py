@@ -231,3 +231,7 @@ def test_notes_tell_the_pass_mark_and_where_it_is_too_short():
 def test_an_invitation_counts_the_entry_test(protocol: str, without: tuple[int, int], with_test: tuple[int, int]):
     assert effort_of(entry_plan(protocol)) == without
     assert effort_of(entry_plan(protocol, first=20)) == with_test
+
+
+def test_no_more_gold_questions_are_counted_than_a_topic_has():
+    assert effort_of(entry_plan("grades", n_own=21, n_gold=4, first=90))[0] == 14  # units of 11 and 10, and 4

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import ceil
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from qrowd_server.campaigns.plan.plan import Plan
@@ -136,28 +137,32 @@ WITHOUT_TEXT = 30.0  # seconds of looking at a page in a frame, or at an image w
 
 
 def effort_of(plan: Plan) -> tuple[int, int]:
-    """Documents of a unit, and minutes that it takes; medians over the topics, of the arm that takes longest.
+    """Documents of a unit, and minutes that it takes; means over the units, of the arm that takes longest.
 
     Reading takes one second for 20 characters, at most two minutes a document; each decision takes ten seconds. Half of
     the pairs of a unit are judged. Gold questions are part of a unit, those of an entry test of an assessor's first.
+    Of a campaign with a question, the units of the first batch are meant.
     """
-    seconds = {document.label: _reading(len(document.text), not document.html) for document in plan.documents}
+    sizes, gold = [len(topic.pool) for topic in plan.topics], plan.gold
+    if plan.question is not None:
+        topics = [topic for topic, _ in plan.question.pairs]
+        drawn = plan.question.content["design"]["batches"][0]["drawn"]
+        sizes = list(Counter(topics[number] for number in drawn).values())
+    reading = fmean(_reading(len(document.text), not document.html) for document in plan.documents)
     units = []
     for settings in plan.arms.values():
-        pairs = isinstance(settings, PreferenceSettings)
-        sizes, lengths = [], []
-        for topic in plan.topics:
-            n = len(topic.pool) if isinstance(settings, PreferenceSettings) else min(settings.k, len(topic.pool))
-            if plan.question is not None:  # a batch is spread over the topics
-                n = min(n, -(-plan.question.batch // len(plan.topics)))
-            reading = median([seconds[label] for label in topic.pool]) if topic.pool else 0.0
-            n_asked = n * (n - 1) / 4 if pairs else n
-            gold = plan.gold
-            n_gold = 0 if gold is None else min(gold.first + int(n_asked / (gold.every - 1)), len(topic.gold))
-            n_documents = n + n_gold * (1 + pairs)
-            sizes.append(n_documents)
-            lengths.append(n_documents * reading + (n_asked + n_gold) * DECIDING)
-        units.append((median(lengths), round(median(sizes))))
+        n, pairs = fmean(sizes), isinstance(settings, PreferenceSettings)
+        if isinstance(settings, MagnitudeSettings):
+            n = settings.k
+        elif isinstance(settings, GradesSettings):
+            n = sum(sizes) / sum(ceil(size / settings.k) for size in sizes)
+        n_asked = n * (n - 1) / 4 if pairs else n
+        n_gold = 0.0
+        if gold is not None:
+            of_topic = fmean(len(topic.gold) for topic in plan.topics)
+            n_gold = min(gold.first + int(n_asked / (gold.every - 1)), of_topic)
+        n += n_gold * (1 + pairs)
+        units.append((n * reading + (n_asked + n_gold) * DECIDING, round(n)))
     longest, size = max(units)
     return size, max(1, ceil(longest / 60))
 

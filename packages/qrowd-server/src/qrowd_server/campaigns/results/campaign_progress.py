@@ -71,8 +71,7 @@ class Progress:
         is less; None where nobody can tell: not running, nothing left, fewer than 5 units done in that time, or
         people are missing.
     n_missing : people who have to be invited, at least, since nobody gets a topic twice; 0 where others may come.
-    question : how far the question is that the campaign carries;
-    its units are documents, and its slots are made when a document is drawn.
+    question : how far the question is that the campaign carries; its slots are made when documents are drawn.
     """
 
     campaign: str
