@@ -169,7 +169,22 @@ RUBBISH = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RUBBISH)
+USUAL = (
+    "empty",
+    "prose",
+    "one too few",
+    "too many",
+    "out of scale",
+    "null",
+    "refusal",
+    "cut off",
+    "bad request",
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name not in USUAL)) for name in RUBBISH]
+)
 def test_no_rubbish_is_a_judgment_of_any_unit_and_the_counts_are_right(tmp_path, name):
     """Of an answer of which a unit cannot be read, no unit is judged."""
     rows = [row for row in ANSWERS if row[:2] in {("1", "a"), ("1", "b")}]

@@ -185,6 +185,7 @@ def own_units(crowd: Crowd, number: int) -> list[str]:
     return crowd.store.read(lambda connection: list(connection.scalars(query)))
 
 
+@pytest.mark.nightly
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**32), topics=st.integers(2, 3), data=st.data())
 def test_whoever_leaves_no_topic_comes_twice_and_others_fill_every_slot(one_store, seed, topics, data):

@@ -202,6 +202,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_line():
         plan_from_form(VALUES, [DOCUMENTS, wrong])
 
 
+@pytest.mark.nightly
 def test_with_what_the_page_proposes_the_careless_are_excluded_and_the_careful_are_not(tmp_path):
     """Six topics with three gold questions each: whoever is right on nine of ten stays, whoever guesses does not."""
     rng = Random(1)

@@ -68,7 +68,7 @@ def test_a_coin_keeps_half_of_the_chains_where_every_pair_is_asked(campaigns):
     assert f"{100 * own.rate:.1f} % of chains are kept" in preference_document(preferences).sentence
 
 
-@pytest.mark.parametrize("order", ["all", "utility"])
+@pytest.mark.parametrize("order", [pytest.param("all", marks=pytest.mark.nightly), "utility"])
 def test_without_inference_and_stop_a_topic_has_every_pair(campaigns, order):
     preferences = collect(campaigns, choose=perfect, order=order, infer=False, stop=False)
     asked = {tuple(sorted(pair)) for _, *pair, _, _ in preferences.to_rows()}

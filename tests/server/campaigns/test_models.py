@@ -506,7 +506,7 @@ def test_an_answer_that_never_comes_gives_its_unit_back_and_the_model_goes_on(lo
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("instead", [False, True])
+@pytest.mark.parametrize("instead", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_model_whose_server_is_gone_keeps_no_unit_and_the_next_call_goes_on_in_it(
     local, tmp_path, monkeypatch, instead
 ):

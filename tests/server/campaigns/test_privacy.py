@@ -215,7 +215,9 @@ def test_a_reader_delays_the_erasing_and_no_answer(tmp_path: Path, at_once: None
 
 
 @pytest.mark.parametrize("answers", ["keep", "withdraw"])
-@pytest.mark.parametrize("protocol", ["grades", "magnitude", "preference"])
+@pytest.mark.parametrize(
+    "protocol", ["grades", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("magnitude", "preference"))]
+)
 def test_the_tables_are_still_what_the_log_adds_up_to(store: Store, protocol: str, answers: Any) -> None:
     created(store, small_plan(protocol, redundancy=2, documents=8, journey={"consent": True}))
     service = seeded(store, Clock(step=30.0))

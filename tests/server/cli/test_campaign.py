@@ -131,13 +131,18 @@ def test_an_archive_brings_the_campaign_into_another_database(qrowd, pilot):
         ["agree", "--n-resamples", 0],
         ["assessors"],
         ["aggregate"],
-        ["predict", "--rel", 2, "--n-resamples", 0],
         ["plot", "assessors", "-o", "a.csv"],
         ["evaluate", "--runs", "a.run", "b.run", "-m", "AP"],
-        ["compare", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50],
-        ["plan", "--runs", "a.run", "b.run", "-m", "nDCG@3"],
-        ["aware", "--runs", "a.run", "b.run", "-m", "nDCG@3", "--n-resamples", 5],
-        ["report", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50, "--random-assessors", 2],
+        *(
+            pytest.param(command, marks=pytest.mark.nightly)
+            for command in (
+                ["predict", "--rel", 2, "--n-resamples", 0],
+                ["compare", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50],
+                ["plan", "--runs", "a.run", "b.run", "-m", "nDCG@3"],
+                ["aware", "--runs", "a.run", "b.run", "-m", "nDCG@3", "--n-resamples", 5],
+                ["report", "--runs", "a.run", "b.run", "-m", "AP", "--n-resamples", 50, "--random-assessors", 2],
+            )
+        ),
     ],
     ids=lambda command: command[0],
 )

@@ -83,7 +83,9 @@ def test_a_command_reads_the_arm_that_is_meant_or_names_the_arms(qrowd, study, c
         assert "study/degrees" in outcome.err or "it has absolute, preference, degrees" in outcome.err
 
 
-@pytest.mark.parametrize(("arm", "kind"), [("degrees", "preferences"), ("absolute", "judgments")])
+@pytest.mark.parametrize(
+    ("arm", "kind"), [("degrees", "preferences"), pytest.param("absolute", "judgments", marks=pytest.mark.nightly)]
+)
 def test_a_report_takes_the_grades_or_the_preferences_of_an_arm(qrowd, study, tmp_path, arm, kind):
     rows = qrowd("campaign", "export", f"study/{arm}", "--what", kind, "--format", "csv").out.splitlines()
     topic, document, other = next(iter(csv.DictReader(rows)))["topic"], "d0", "d1"

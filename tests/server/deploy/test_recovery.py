@@ -118,6 +118,7 @@ def _until_it_writes(server: PostgresServer) -> None:
             connection.execute("select pg_sleep(0.05)")
 
 
+@pytest.mark.nightly
 def test_a_dump_restored_into_an_empty_database_is_the_same(postgres: PostgresServer) -> None:
     database, other = postgres.database(), postgres.database()
     with open_store(database) as store:

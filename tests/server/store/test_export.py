@@ -155,6 +155,7 @@ def test_exporting_again_gives_the_same_bytes(
     assert one.read_bytes() == two.read_bytes() != b""
 
 
+@pytest.mark.nightly
 def test_both_databases_export_the_same_bytes(postgres: Any, tmp_path: Path) -> None:
     found = []
     for url in (postgres.database(), tmp_path / "x.db"):
@@ -261,8 +262,3 @@ def test_a_backup_taken_while_many_write_is_a_prefix_with_everything_acknowledge
         found = copy.read(lambda c: list(c.scalars(in_order)))
     assert set(before) <= set(found)
     assert found == all_[: len(found)]
-
-
-def test_a_postgresql_store_names_pg_dump(postgres: Any, tmp_path: Path) -> None:
-    with open_store(postgres.database()) as store, pytest.raises(StoreError, match="pg_dump"):
-        backup(store, tmp_path / "b.db")

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, func, insert, select, update
@@ -13,7 +14,9 @@ from qrowd_server.store import event_log as events
 from qrowd_server.store import schema
 from qrowd_server.store.base import Store, StoreError
 from qrowd_server.store.engine import open_store
+from qrowd_server.store.sqlite import backup
 from server.soak.store import AT, answer, assessor_row, assignment_row, campaign, prepare
+from servers import PostgresServer
 
 
 def put(name: str, value: str = "v") -> Callable[[Connection], str]:
@@ -252,3 +255,8 @@ def test_a_value_that_is_no_json_is_refused(store: Store) -> None:
     odd = events.LogEntry(AT, 1, None, None, None, "server", "odd", {"x": float("nan")})
     with pytest.raises(Exception, match="JSON compliant"):
         store.write(lambda connection: events.append(connection, [odd]))
+
+
+def test_a_postgresql_store_names_pg_dump(postgres: PostgresServer, tmp_path: Path) -> None:
+    with open_store(postgres.database()) as store, pytest.raises(StoreError, match="pg_dump"):
+        backup(store, tmp_path / "b.db")

@@ -58,7 +58,11 @@ def check(walker: Walker, codes: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "provider"), [*((end, "panel") for end in ENDS), ("completed", "link"), ("failed", "link")]
+    ("end", "provider"),
+    [
+        *((end, "panel") for end in ENDS),
+        *(pytest.param(end, "link", marks=pytest.mark.nightly) for end in ("completed", "failed")),
+    ],
 )
 def test_a_magnitude_unit_says_nothing_however_it_ends(place: Fort, end: str, provider: str) -> None:
     walker = place.walker("sizes", provider, f"{end}-{provider}" if provider != "link" else "ann", **ids(end, provider))
@@ -75,7 +79,9 @@ def test_a_magnitude_unit_says_nothing_however_it_ends(place: Fort, end: str, pr
         assert any('data-view="revision"' in answer.text for answer in walker.seen)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "provider", [pytest.param(one, marks=[pytest.mark.nightly] * (one == "link")) for one in PROVIDERS]
+)
 @pytest.mark.parametrize("campaign", CAMPAIGNS[1:])
 def test_grades_and_pairs_say_nothing(place: Fort, campaign: str, provider: str) -> None:
     walker = place.walker(campaign, provider, f"{campaign}-{provider}", **ids(campaign, provider))

@@ -24,7 +24,7 @@ def content(folder: Path, *, decided: bool) -> bytes:
 def _content(folder: Path, decided: bool) -> bytes:
     folder.mkdir(parents=True)
     with open_store(folder / "q.db") as store:
-        world = make_world(noises=(0.5, 1.5, 2.0), documents=20)
+        world = make_world(noises=(0.5, 1.5, 2.0), documents=10)
         live = Live(store, folder / "f", world=world, question="best")  # type: ignore[no-untyped-call]
         if decided:
             live.until_decided()  # type: ignore[no-untyped-call]
