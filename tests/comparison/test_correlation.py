@@ -192,6 +192,16 @@ def test_the_order_of_summation_does_not_rank_systems():
     assert np.isnan(correlations(Scores.from_array(scores)).tau_b).all()
 
 
+@pytest.mark.parametrize("reference", [None, "1"])
+def test_an_assessor_to_whom_all_systems_are_equal_has_no_ranking_to_correlate(reference):
+    scores = np.random.default_rng(4).random((3, 5, 6))
+    scores[2] = 0
+    found = correlations(Scores.from_array(scores), reference=reference)
+    for kind in ("tau_b", "tau_a", "ap", "ap_b", "pearson"):
+        assert np.isnan(getattr(found, kind)).tolist() == [reference is not None, False, True]
+    assert found.rmse[2] > 0
+
+
 def test_a_single_assessor_agrees_with_nobody():
     assert np.isnan(correlations(Scores.from_array(np.ones((1, 2, 3)))).tau_b).all()
 

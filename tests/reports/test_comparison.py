@@ -144,6 +144,8 @@ def test_of_a_pair_it_says_who_is_ahead_and_who_sees_it_the_other_way():
     rows = tables_of(compare_scores(scores, systems=("y", "x")))["M: y minus x, by assessor"].rows
     assert rows[0] == ["panel", "-0.0500", "0/0/4", ".423"]  # the interval's p, not a second one
     assert rows[1] == ["eve", "+0.0500", "4/0/0", ".125"]
+    tied = made([better, better, worse, [[0.0, 0.0]] * 4], assessors=("ann", "bob", "eve", "tie"), systems=("x", "y"))
+    assert "; for 2 of 4 assessors, not for eve, equal for 1; " in compare_scores(tied, systems=("x", "y")).sentence
     equal = compare_scores(made([better, [[0.5, 0.6]] * 4], systems=("x", "y")), systems=("x", "y")).sentence
     assert equal == "By M, x and y are equal for the panel; x is ahead for 1, y for 1 of 2 assessors."
 

@@ -4,6 +4,7 @@ import pandas
 import pytest
 
 import qrowd
+from qrowd.model.judgments import concatenate_judgments
 from qrowd.model.scores import Scores
 from qrowd.reports.evaluation import evaluation_of
 from qrowd.reports.notes import scoring_notes
@@ -29,7 +30,7 @@ def test_an_inferred_scale_is_called_inferred():
     assert told(FULL)["scale"] == ("binary (inferred from the judgments of ann); to declare: --scale '*=binary'")
 
 
-def test_assessors_whose_grades_end_below_rel_are_a_caution_where_their_zeros_are_in_the_mean():
+def test_assessors_of_whom_no_grade_is_relevant_are_a_caution_where_their_zeros_are_in_the_mean():
     rows = [*FULL, *[(topic, document, "bob", 2 * grade) for topic, document, _, grade in FULL]]
     judgments = qrowd.Judgments.from_rows(rows, scales={"ann": "binary", "bob": "0-3"})
 
@@ -38,11 +39,41 @@ def test_assessors_whose_grades_end_below_rel_are_a_caution_where_their_zeros_ar
         return evaluation_of(RUNS, judgments, measures, methods=methods, conventions=conventions).sentence
 
     assert said("nDCG@10", "AP(rel=2)", "RR").endswith(
-        " Caution: the grades of ann end below 2, so that their AP(rel=2) is 0 and lowers means over assessors; "
+        " Caution: no grade of ann is relevant by AP(rel=2), so that theirs is 0 and lowers means over assessors; "
         "--exclude leaves them out."
     )
-    for others in (said("AP"), said("AP(rel=1)"), said("AP(rel=2)", methods=["mean"]), said("AP(rel=2)", empty="nan")):
+    for others in (said("AP"), said("AP(rel=1)"), said("AP(rel=2)", empty="nan")):
         assert "Caution" not in others
+    every = said("AP(rel=2)", methods=["mean"])  # of relevant or not
+    assert every.endswith("0.0000. Caution: no grade is relevant by AP(rel=2), so that all its scores are 0.")
+
+
+@pytest.mark.parametrize("highest", [1.2, 2.0])
+def test_an_inferred_scale_that_reaches_rel_does_not_hide_that_no_grade_does(highest):
+    rows = [*FULL, *[(topic, document, "bob", 3 * grade) for topic, document, _, grade in FULL]]
+    rows += [(topic, document, "cid", grade * highest + (1 - grade) * 0.5) for topic, document, _, grade in FULL]
+    rows += [(topic, "unranked", "cid", 0.0) for topic in ("q1", "q2")]
+    sources = [qrowd.Judgments.from_rows([row for row in rows if row[2] == name]) for name in ("ann", "bob", "cid")]
+    judgments = concatenate_judgments(sources)
+    assert str(judgments.scales[2]) == "0..2"
+    sentence = evaluation_of(RUNS, judgments, ["AP(rel=2)"]).sentence
+    who = "ann and cid" if highest < 2 else "ann"
+    assert f" Caution: no grade of {who} is relevant by AP(rel=2), so that theirs is 0" in sentence
+
+
+def test_one_worker_of_a_table_without_a_relevant_document_is_not_advised_to_be_left_out():
+    rows = [*FULL, *[(topic, document, "bob", 3 * grade) for topic, document, _, grade in FULL]]
+    judgments = qrowd.Judgments.from_rows(rows, scales={"*": "0-3"})
+    assert "Caution" not in evaluation_of(RUNS, judgments, ["AP(rel=2)"]).sentence
+
+
+@pytest.mark.parametrize(("grades", "words"), [("rescaled", ", divided by the maximum of its scale,"), ("as-is", "")])
+def test_where_no_grade_of_anybody_is_relevant_nobody_is_advised_to_be_left_out(grades, words):
+    judgments = qrowd.Judgments.from_rows([(*row[:3], 2 * row[3]) for row in FULL], scales={"ann": "0-3"})
+    conventions = qrowd.Conventions(grades=grades)
+    rel = 2 if grades == "rescaled" else 3
+    sentence = evaluation_of(RUNS, judgments, [f"AP(rel={rel})"], conventions=conventions).sentence
+    assert sentence.endswith(f" Caution: no grade{words} is relevant by AP(rel={rel}), so that all its scores are 0.")
 
 
 def test_partial_coverage_is_counted():

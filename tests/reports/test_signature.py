@@ -150,6 +150,13 @@ def test_a_default_is_stated_where_a_score_depends_on_it(demo):
     assert ["missing", "zero"] in fields(lacking.signature)
 
 
+@pytest.mark.parametrize("reference", ["ann", "bob", None])
+def test_a_default_on_which_the_agreement_with_a_reference_depends_is_stated(reference):
+    runs = {"a": {"q": {"d": 2.0, "e": 1.0}}, "b": {"q": {"e": 2.0, "d": 1.0}}}
+    judgments = {"ann": {"q": {"d": 1, "e": 0}}, "bob": {"q": {"d": 0, "e": 0}}}
+    assert ["empty", "zero"] in fields(compare(runs, judgments, "AP", reference=reference).signature)
+
+
 def test_options_of_other_functions_change_their_signatures(demo):
     runs, judgments = demo
     few = judgments.select(assessors=["ann", "bob", "lena", "sven"])

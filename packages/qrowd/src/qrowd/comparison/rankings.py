@@ -225,7 +225,7 @@ class Correlations(Result):
     reference : the assessor that the others are compared with; None: the panel without the assessor.
     tau_b, tau_a, ap, ap_b, pearson, rmse : of the systems' means over the topics where both sides have a score. For AP
         correlation the assessor's list is walked and the reference decides. nan where fewer than two systems can be
-        compared, and for the reference itself.
+        compared, but for rmse where a side ties all, and for the reference itself.
     n_topics, n_systems : what these means rest on; a system that lacks a score in one of the topics is left out.
     """
 
@@ -316,12 +316,11 @@ def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlat
         if n_systems > 1:
             by_size.setdefault(n_systems, []).append((a, x, y))
     for members in by_size.values():
-        first, second = np.array([x for _, x, _ in members]), np.array([y for _, _, y in members])
-        rows = [a for a, _, _ in members]
+        rows, first, second = map(np.array, zip(*members, strict=True))
         coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind) for kind in KINDS])
-    name = None if gold is None else assessors[gold]
+    coefficients[np.isnan(coefficients[:, 0]), :3] = np.nan  # a side that ties all systems does not rank them
     by_kind = dict(zip(KINDS, coefficients.T, strict=True))
-    return Correlations(assessors, name, **by_kind, n_topics=counts[:, 0], n_systems=counts[:, 1])
+    return Correlations(assessors, reference, **by_kind, n_topics=counts[:, 0], n_systems=counts[:, 1])
 
 
 def ranking_agreement(scores: AnyScores) -> RankingAgreement:
@@ -333,7 +332,7 @@ def ranking_agreement(scores: AnyScores) -> RankingAgreement:
         x, y, n_topics, n_systems = shared_means(values[i], values[j])
         topics[i, j] = topics[j, i] = n_topics
         if n_systems > 1:
-            tau_b[i, j] = tau_b[j, i] = row_correlations(x[None], y[None])[0]
+            tau_b[i, j] = tau_b[j, i] = kendall_tau_b(x, y)
     known = ~np.isnan(tau_b)
     mean = np.where(known, tau_b, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     order = np.argsort(-mean, kind="stable")

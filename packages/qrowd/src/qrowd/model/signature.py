@@ -72,7 +72,7 @@ def signature_of(
     others = {
         name: value
         for name, value in {**Conventions().as_dict(), **conventions}.items()
-        if value != getattr(Conventions, name, None) or name in facts.get("in_force", ())
+        if value != getattr(Conventions, name, None) or name in evaluated.get("in_force", ())
     }
     for name, value in asked.items():
         default = None if call is None else call.signature.parameters[name].default

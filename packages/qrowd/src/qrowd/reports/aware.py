@@ -26,7 +26,7 @@ from qrowd.model.scores import Scores
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, count, mean_of, percent, span
+from qrowd.reports.phrases import cells, count, mean_of, or_dash, percent, span
 from qrowd.threads import Progress
 
 if TYPE_CHECKING:
@@ -171,9 +171,9 @@ def _systems(summary: AwareSummary, measure: str) -> Table:
         "system": [systems[s] for s in order],
         "AWARE": weighted.mean[order],
         "standard error": weighted.standard_error[order],
-        "rank": [str(rank or "-") for rank in weighted.rank[order]],
+        "rank": cells(or_dash, weighted.rank[order]),
         "equal weights": uniform.mean[order],
-        "rank by equal weights": [str(rank or "-") for rank in uniform.rank[order]],
+        "rank by equal weights": cells(or_dash, uniform.rank[order]),
         "range over assessors": cells(span, lowest[order], highest[order], digits=4),
     }
     return Table.of(measure, columns)

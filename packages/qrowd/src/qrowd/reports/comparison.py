@@ -39,9 +39,9 @@ from qrowd.reports.difference_tables import (
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.gate import Gate
-from qrowd.reports.kinship_tables import kinship_notes, kinship_sentence, kinship_table, related_assessors
+from qrowd.reports.kinship_tables import kinship_notes, kinship_rows, kinship_sentence, kinship_table
 from qrowd.reports.notes import cautions, scoring_notes
-from qrowd.reports.phrases import count, number, probability, signed
+from qrowd.reports.phrases import count, number, or_dash, probability, signed
 from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
@@ -76,10 +76,6 @@ class Choices:
             raise ArgumentError("at least 2 were expected", "n_resamples", self.n_resamples)
 
 
-def _or_dash(value: object) -> str:
-    return str(value or "-")
-
-
 @dataclass(frozen=True)
 class AssessorRow:
     """How an assessor's ranking of the systems agrees with that of the others.
@@ -95,7 +91,7 @@ class AssessorRow:
     pearson: Annotated[float, Column("Pearson", partial(number, digits=3))]
     rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
     same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
-    best: Annotated[str, Column("best system", _or_dash)]
+    best: Annotated[str, Column("best system", or_dash)]
     n_topics: Annotated[int, Column("topics")]
     n_systems: Annotated[int, Column("systems")]
 
@@ -106,17 +102,7 @@ class PairRow:
 
     assessor: Annotated[str, Column("assessor")]
     difference: Annotated[float, Column("difference", signed)]
-    wins: Annotated[
-        int,
-        Column(
-            "wins/ties/losses",
-            "{}/{}/{}".format,
-            also=(
-                "ties",
-                "losses",
-            ),
-        ),
-    ]
+    wins: Annotated[int, Column("wins/ties/losses", "{}/{}/{}".format, also=("ties", "losses"))]
     ties: int
     losses: int
     p: Annotated[float, Column("p", probability)]
@@ -185,7 +171,7 @@ class MeasureComparison:
             "systems": records_of(self.rows),
             "pair": records_of(self.pair_rows()),
             "intervals": records_of(self.intervals),
-            "kinship": [] if self.kinship is None else records_of(related_assessors(self.kinship).rows),
+            "kinship": [] if self.kinship is None else records_of(kinship_rows(self.kinship)),
             "versions": []
             if self.versions is None
             else [{"changed": name, **asdict(part)} for name, part in self.versions.parts().items()],
@@ -480,12 +466,11 @@ def _tables(part: MeasureComparison) -> list[Table]:
         title = f"{part.measure}: agreement of each assessor's ranking of systems with {other}"
         tables.append(table_of(title, part.assessor_rows()).first(ASSESSORS_SHOWN))
     if part.kinship is not None:
-        related = related_assessors(part.kinship)
         title = (
             f"{part.measure}: systems with related assessors, and those whose rank they change; tau-b of the rankings "
-            f"with and without relatives {number(related.tau, 3)}"
+            f"with and without relatives {number(part.kinship.tau, 3)}"
         )
-        tables.append(kinship_table(title, related))
+        tables.append(kinship_table(title, part.kinship))
     if part.versions is not None:
         tables.append(versions_table(part.measure, part.versions))
     if part.pair is not None:

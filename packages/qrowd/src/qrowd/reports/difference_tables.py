@@ -97,7 +97,9 @@ def pair_sentence(pair: HeadToHead, differences: Sequence[Difference]) -> str:
         equal = f"{names[0]} and {names[1]} are equal for the panel"
         return f"{equal}; {names[0]} is ahead for {len(ahead)}, {names[1]} for {len(behind)} of {n} assessors"
     against = f", not for {listed(behind)}" if behind else ""
-    assessors = f"for {len(ahead)} of {n} assessors{against}" if n > 1 else "for the only assessor"
+    n_equal = n - len(ahead) - len(behind)
+    equal = f", equal for {n_equal}" if n_equal else ""
+    assessors = f"for {len(ahead)} of {n} assessors{against}{equal}" if n > 1 else "for the only assessor"
     if not differences:
         return f"{names[0]} is ahead of {names[1]} by {abs(lead):.4f}, {assessors}"
     more = advice(differences[0])

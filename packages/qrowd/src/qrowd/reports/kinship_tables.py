@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from qrowd.comparison.kinship import Kinship
 from qrowd.reports.document import Note, Table
-from qrowd.reports.phrases import count, interval, listed, number, percent, signed
+from qrowd.reports.phrases import count, interval, listed, number, or_dash, percent, signed
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Column, table_of
 
 
-def _rank(rank: int) -> str:
-    return str(rank or "-")
-
-
 def _difference(value: float, n_relatives: int) -> str:
     return signed(value) if n_relatives else "-"
-
-
-def _interval(low: float, high: float) -> str:
-    return interval(low, high, 4)
 
 
 @dataclass(frozen=True)
@@ -54,30 +47,22 @@ class KinshipRow:
     ]
     low: Annotated[
         float,
-        Column("interval of difference", _interval, "over topics, for each system by itself", also=("high",)),
+        Column(
+            "interval of difference",
+            partial(interval, digits=4),
+            "over topics, for each system by itself",
+            also=("high",),
+        ),
     ]
     high: float
-    rank: Annotated[int, Column("rank", _rank)]
-    rank_without: Annotated[int, Column("rank without relatives", _rank)]
+    rank: Annotated[int, Column("rank", or_dash)]
+    rank_without: Annotated[int, Column("rank without relatives", or_dash)]
 
 
-@dataclass(frozen=True)
-class RelatedAssessors:
-    """What related assessors change, as plain data. tau : tau-b of the rankings with and without them.
-
-    rows : of all systems, best first.
-    """
-
-    sentence: str
-    tau: float
-    rows: tuple[KinshipRow, ...]
-
-
-def related_assessors(kinship: Kinship) -> RelatedAssessors:
-    """The plain data of a result."""
+def kinship_rows(kinship: Kinship) -> list[KinshipRow]:
+    """The rows of all systems, best first."""
     columns = kinship.to_frame().to_dict("records")
-    rows = tuple(KinshipRow(**columns[s]) for s in system_order(kinship.mean))
-    return RelatedAssessors(kinship_sentence(kinship), kinship.tau, rows)
+    return [KinshipRow(**columns[s]) for s in system_order(kinship.mean)]
 
 
 def kinship_sentence(kinship: Kinship) -> str:
@@ -94,9 +79,9 @@ def kinship_sentence(kinship: Kinship) -> str:
     )
 
 
-def kinship_table(title: str, related: RelatedAssessors) -> Table:
+def kinship_table(title: str, kinship: Kinship) -> Table:
     """The systems with relatives, and those whose ranks these change."""
-    return table_of(title, [row for row in related.rows if row.n_relatives or row.rank != row.rank_without])
+    return table_of(title, [row for row in kinship_rows(kinship) if row.n_relatives or row.rank != row.rank_without])
 
 
 def kinship_notes(kinship: Kinship) -> Iterator[Note]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -67,13 +66,7 @@ class NextJudgmentsReport(Reported):
     def _document(self) -> Document:
         """The differences that are open or decide; .csv holds the batch."""
         table = differences_table(self.result.statement)
-        return Document(
-            self.sentence,
-            (table,),
-            tuple(_notes(self)),
-            partial(self.to_frame),
-            self.records,
-        )
+        return Document(self.sentence, (table,), tuple(_notes(self)), self.to_frame, self.records)
 
 
 def _nothing_left(one: Statement) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -140,15 +141,19 @@ def cautions(scores: Scores) -> str:
 
 
 def _out_of_reach(scores: Scores) -> str:
-    """On assessors whose scale ends below what a measure counts as relevant, if their 0 are in its mean."""
+    """On assessors on whose scale no grade was relevant by a measure, if their 0 are in its mean."""
     about = scores.attributes
-    for text in scores.measures:
-        rel = parameter_of(text, "rel")
-        has_zeros = rel is not None and "methods" not in about and about["conventions"]["empty"] == "zero"
-        names = [name for name, scale in about["scales"].items() if has_zeros and scale.maximum < rel]
+    scales = [about["scales"].get(name) for name in scores.assessors]  # methods have none
+    for text, values, relevant in zip(scores.measures, scores.values, scores.relevant, strict=True):
+        reached = set(compress(scales, relevant.any(axis=1)))
+        rows = zip(scores.assessors, scales, (values == 0).any(axis=(1, 2)), strict=True)
+        names = [name for name, scale, zeros in rows if zeros and scale not in reached]
+        if names and reached:
+            whose = f" Caution: no grade of {listed(names, 3)} is relevant by {text}, so that theirs is 0"
+            return f"{whose} and lowers means over assessors; --exclude leaves them out."
         if names:
-            of_all = f" Caution: the grades of {listed(names, 3)} end below {rel:g}, so that their {text} is 0"
-            return f"{of_all} and lowers means over assessors; --exclude leaves them out."
+            divided = ", divided by the maximum of its scale," if about["conventions"]["grades"] == "rescaled" else ""
+            return f" Caution: no grade{divided} is relevant by {text}, so that all its scores are 0."
     return ""
 
 

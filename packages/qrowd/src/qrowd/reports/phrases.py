@@ -59,6 +59,16 @@ def percent(share: float, digits: int | None = None) -> str:
     return f"{100 * share:.3g} %" if digits is None else f"{100 * share:.{digits}f} %"
 
 
+def or_dash(value: object) -> str:
+    """A rank or a name; - for 0 and for no name."""
+    return str(value or "-")
+
+
+def yes(value: object) -> str:
+    """The word yes; empty for False and for an empty text."""
+    return "yes" if value else ""
+
+
 def mean_of(measures: str) -> str:
     """The mean of a measure, as in "mean nDCG@10"; Mean says it itself."""
     return measures if measures.startswith("Mean") else f"mean {measures}"

@@ -23,19 +23,11 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.document import Section
-from qrowd.reports.phrases import count, interval, listed, number, percent, probability, signed
+from qrowd.reports.phrases import count, interval, listed, number, or_dash, percent, probability, signed, yes
 from qrowd.reports.table import Column, table_of
 
 SEVERITY = "above 0: gives lower grades than the others, in shares of the scale (magnitudes: in logarithms)"
 TITLE = "Assessors, and how they differ"
-
-
-def _or_dash(name: str) -> str:
-    return name or "-"
-
-
-def _yes(reason: str) -> str:
-    return "yes" if reason else ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class AssessorRow:
     """
 
     assessor: Annotated[str, Column("assessor")]
-    outlying: Annotated[str, Column("stands out", _yes, "why: below the table")]
+    outlying: Annotated[str, Column("stands out", yes, "why: below the table")]
     n_judgments: Annotated[int, Column("judgments", "{:,}".format, "repeats included")]
     n_topics: Annotated[int, Column("topics", meaning="with any judgment")]
     coverage: Annotated[float, Column("coverage", partial(percent, digits=0), "mean share of a topic's pool")]
@@ -57,7 +49,7 @@ class AssessorRow:
     ]
     severity: Annotated[float, Column("severity", partial(signed, digits=3), SEVERITY)]
     tau_b: Annotated[float, Column("tau-b", partial(number, digits=3))]
-    best: Annotated[str, Column("best system", _or_dash, "by this assessor alone")]
+    best: Annotated[str, Column("best system", or_dash, "by this assessor alone")]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from qrowd.model.scores import Scores
 from qrowd.model.signature import version, with_signature
 from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.document import Note, Section
-from qrowd.reports.kinship_tables import kinship_table, related_assessors
+from qrowd.reports.kinship_tables import kinship_sentence, kinship_table
 from qrowd.reports.phrases import count, number
 from qrowd.reports.report_assessors import assessors_section, preferring_section, topics_section
 from qrowd.reports.report_data import AnyTexts, PageData, texts_of
@@ -113,10 +113,11 @@ def report(
     if others:
         sections.append(measures_section(scores, others[0], answer.first))
     if part.kinship is not None:
-        kin = related_assessors(part.kinship)
-        sentence = f"{kin.sentence} Kendall's tau-b of the rankings with and without relatives: {number(kin.tau, 3)}."
-        table = kinship_table("Systems with related assessors, and those whose rank they change", kin)
-        sections.append(Section("kinship", "Related assessors", sentence, {"kinship": table}, headline=kin.sentence))
+        first = kinship_sentence(part.kinship)
+        tau = number(part.kinship.tau, 3)
+        sentence = f"{first} Kendall's tau-b of the rankings with and without relatives: {tau}."
+        table = kinship_table("Systems with related assessors, and those whose rank they change", part.kinship)
+        sections.append(Section("kinship", "Related assessors", sentence, {"kinship": table}, headline=first))
     sections.append(pairs_section(pair_rows(part, scores, choices.confidence, baseline), answer))
     methods: dict[str, Floats | None] = {PANEL: None}
     if isinstance(panel, Preferences):

@@ -19,24 +19,12 @@ from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Seed
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note
-from qrowd.reports.phrases import interval, listed, number, percent, probability, signed, span
+from qrowd.reports.phrases import interval, listed, number, or_dash, percent, probability, signed, span, yes
 from qrowd.reports.table import Column, Table, columns_of_tables, table_of
-
-
-def _rank(rank: int) -> str:
-    return str(rank or "-")
 
 
 def _ranks(low: int, high: int) -> str:
     return span(low, high) if low and low == low else "-"
-
-
-def _counts(wins: int, ties: int, losses: int) -> str:
-    return f"{wins}/{ties}/{losses}"
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else ""
 
 
 def _means(lowest: float, highest: float) -> str:
@@ -52,7 +40,7 @@ class SystemRow:
     """
 
     system: Annotated[str, Column("system", meaning="best mean first")]
-    rank: Annotated[int, Column("rank", _rank)]
+    rank: Annotated[int, Column("rank", or_dash)]
     mean: Annotated[float, Column("mean", number, "mean over topics of the panel's mean")]
     standard_error: Annotated[float, Column("standard error", number)]
     low: Annotated[
@@ -73,7 +61,7 @@ class SystemRow:
         Column("interval of difference", interval, "for all pairs of systems together", also=("difference_high",)),
     ] = None
     difference_high: float | None = None
-    wins: Annotated[int | None, Column("wins/ties/losses", _counts, also=("ties", "losses"))] = None
+    wins: Annotated[int | None, Column("wins/ties/losses", "{}/{}/{}".format, also=("ties", "losses"))] = None
     ties: int | None = None
     losses: int | None = None
     p: Annotated[float | None, Column("p", probability, "of the difference, adjusted for all pairs of systems")] = None
@@ -83,7 +71,7 @@ class SystemRow:
         Column("rank interval", _ranks, "ranks that it may hold, for all systems together", also=("rank_high",)),
     ] = None
     rank_high: int | None = None
-    may_be_best: Annotated[bool | None, Column("may be the best", _yes, "no other system is significantly better")] = (
+    may_be_best: Annotated[bool | None, Column("may be the best", yes, "no other system is significantly better")] = (
         None
     )
 
