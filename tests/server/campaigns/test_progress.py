@@ -1,6 +1,7 @@
 """Progress against counts made the slow way, over exported rows and tables read one by one."""
 
 import asyncio
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from judging import Clock, created, seeded
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.plan import TopicPlan
 from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
+from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.changes import change_campaign
@@ -77,7 +79,8 @@ def seen_by(filled: Estate, row: Any) -> str:
     if not held:
         return "reading"
     is_between = isinstance(view, EndView | NoneLeftView) and all(one.status != "open" for one in held)
-    return "idle" if is_between else "judging"
+    is_late = any(one.status == "open" and one.lease_until < filled.clock() for one in held)
+    return "idle" if is_between or is_late else "judging"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -241,6 +244,30 @@ def test_only_who_has_a_unit_in_hand_is_judging(tmp_path: Path) -> None:
         assert work("bob", 0) == {"finished": 1, "idle": 1}
         assert work("bob") == {"finished": 2}
         assert "Assessors are judging" not in page()
+
+
+def test_who_is_away_for_longer_than_a_unit_is_reserved_is_idle_on_pages_and_in_files(tmp_path: Path) -> None:
+    plan = replace(small_plan(), name="plain", panel=None, journey=JourneySettings(consent=False))
+    with estate(tmp_path) as made:
+        created(made.store, plan, made.clock())
+        service = seeded(made.store, made.clock, 5)
+        for name in ("ann", "deleted-a2"):  # a name that anybody may choose
+            who = asyncio.run(service.arrive("plain", "link", name))
+            asyncio.run(judge(service, made.clock, who, random.Random(1), 1))
+
+        def states() -> tuple[str, ...]:
+            at = made.clock()
+            of = made.store.read(lambda c: progress(c, "plain", at)).assessors
+            rows = made.store.read(lambda c: b"".join(export_rows(c, "plain", "payment", "jsonl", at=at))).splitlines()
+            told = tuple(json.loads(row)["status"] for row in rows)
+            assert Counter(told) == of
+            return told
+
+        assert states() == ("judging", "judging")
+        made.clock.now += plan.lease_minutes * 60 + 1
+        assert states() == ("idle", "idle")
+        asyncio.run(judge(service, made.clock, who, random.Random(2), 1))
+        assert states() == ("idle", "judging")
 
 
 def test_a_deleted_person_is_never_waited_for(tmp_path: Path) -> None:

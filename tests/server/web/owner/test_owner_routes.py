@@ -459,8 +459,9 @@ def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Pat
                 ending = ".archive" if what == "archive" else FORMATS[form].ending
                 disposition = answer.header("content-disposition") or ""
                 assert re.fullmatch(rf'attachment; filename="{name}[a-z-]*{re.escape(ending)}"', disposition)
+                options = {"everything": everything, "at": made.clock()}
                 written = made.store.read(
-                    lambda c: b"".join(export_rows(c, name, what, form, everything=everything))  # noqa: B023
+                    lambda c: b"".join(export_rows(c, name, what, form, **options))  # noqa: B023
                 )
                 assert answer.body == written
                 assert answer.body or what == "duplicates"  # of which there are none

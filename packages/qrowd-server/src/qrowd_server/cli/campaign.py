@@ -31,8 +31,7 @@ def init(
     """Write a folder with an example campaign, to be changed into your own."""
     from qrowd_server.campaigns.plan.template import write_template
 
-    names = write_template(folder, protocol)
-    typer.echo(f"wrote {', '.join(f'{folder}/{name}' for name in names)}")
+    typer.echo(f"wrote {', '.join(f'{folder}/{name}' for name in write_template(folder, protocol))}")
     typer.echo(f"change them, then: qrowd campaign create {quote(folder)} --check")
 
 
@@ -95,7 +94,9 @@ def export(
         with open_campaigns(database, write=True, beside_server=True, create=False) as store:
             store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
     with open_campaigns(database) as store, store.reading() as connection:
-        write_output(output, export_rows(connection, name, kind, format, everything=everything, names=names))
+        write_output(
+            output, export_rows(connection, name, kind, format, everything=everything, names=names, at=time.time())
+        )
         row, arms = find_arms(connection, name)
         for arm in arms if kind == "judgments" else ():
             show_notes(collected(connection, f"{row.name}/{arm}".rstrip("/")).notes)

@@ -58,8 +58,7 @@ def ask(
             progress=show,
         )
     deliver(_document(done, record, currency), output)
-    is_failed = any(one.given_back or (one.completed and not one.answers) for one in done.models)
-    if is_failed or done.stopped:
+    if done.stopped or any(one.given_back or (one.completed and not one.answers) for one in done.models):
         raise typer.Exit(1)
 
 

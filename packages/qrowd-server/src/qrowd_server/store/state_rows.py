@@ -55,11 +55,6 @@ class AssessorRow:
         return self.provider == MODEL
 
     @property
-    def is_deleted(self) -> bool:
-        """Whether a person's name was removed, so that nobody can come back as them."""
-        return self.external_id.startswith(f"deleted-{self.label}")
-
-    @property
     def label(self) -> str:
         """As exports have it: the pseudonym of a person, the name of a model."""
         return self.pseudonym or self.name

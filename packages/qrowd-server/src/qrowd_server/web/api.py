@@ -193,10 +193,10 @@ async def export(caller: Caller) -> Response:
     query = read_query(caller.request, choices)
     arm, form = query.get("arm", ""), query.get("format", "")
     name = _check_collected(caller.campaign, what, arm)
-    store, at, names = caller.server.store, caller.server.clock(), query.get("names") == "true"
+    server, at, names = caller.server, caller.server.clock(), query.get("names") == "true"
     if names:
-        await caller.server.write(note_names, name, what, form or what, at, account=caller.account)
-    return await download(store, name, what, form, everything=query.get("everything") == "true", names=names)
+        await server.write(note_names, name, what, form or what, at, account=caller.account)
+    return await download(server, name, what, form, everything=query.get("everything") == "true", names=names)
 
 
 def _check_collected(row: CampaignRow, what: str, arm: str) -> str:

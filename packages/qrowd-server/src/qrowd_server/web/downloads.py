@@ -13,9 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from qrowd_server.campaigns.results.exports import EXPORTS, export_rows, kinds_of, name_of_file
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
-from qrowd_server.store.base import Store
 from qrowd_server.store.materials import CampaignRow
 from qrowd_server.web.problems import Problem
+from qrowd_server.web.server import Server
 
 AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
 
@@ -75,7 +75,7 @@ def collected(row: CampaignRow, arm: str = "") -> list[str]:
 
 
 async def download(
-    store: Store,
+    server: Server,
     campaign: str,
     what: str,
     format: str,
@@ -87,11 +87,12 @@ async def download(
     name, media_type = name_of_file(campaign, what, format, everything=everything, names=names)
 
     def work(connection: Connection) -> Iterator[bytes]:
-        return export_rows(connection, campaign, what, format, everything=everything, names=names)
+        at = server.clock()
+        return export_rows(connection, campaign, what, format, everything=everything, names=names, at=at)
 
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
-    chunks = Chunks(store.stream(work))
+    chunks = Chunks(server.store.stream(work))
     try:
         first = await asyncio.to_thread(chunks.next)
         return Download(chunks, first, media_type, name)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from qrowd.model.labels import plural
 from qrowd_server.campaigns.plan.plan import arms_in_short
 from qrowd_server.campaigns.running.campaign_settings import find, protocols_of, read_settings, the_protocol
+from qrowd_server.campaigns.running.privacy import deleted
 from qrowd_server.campaigns.running.question_batches import QuestionProgress, question_progress
 from qrowd_server.protocols import PREFERENCE, journey
 from qrowd_server.protocols.journey import AssessorState
@@ -202,21 +203,22 @@ def progress(connection: Connection, name: str, at: float) -> Progress:
     )
 
 
-def states_of(connection: Connection, row: CampaignRow, at: float = 0.0) -> list[tuple[AssessorRow, AssessorState]]:
-    """Everybody who came, each with their state. at : now, since a model whose lease is over is at work no more."""
+def states_of(connection: Connection, row: CampaignRow, at: float) -> list[tuple[AssessorRow, AssessorState]]:
+    """Everybody who came, each with their state. at : now, since who has no lease any more is at work no more."""
     settings, states, leases = read_settings(row), [], counts.leases(connection, row.id)
+    gone = deleted(connection, row.id)
     for one in state.assessors_of(connection, row.id):
         way, ids = journey.from_json(one.state), (connection, row.id, one.id)
+        has_unit = leases.get(one.id, -1.0) >= at
         if one.is_model:
             is_more = state.place_beside(*ids) is not None or bool(state.given_back(connection, one.id, at))
-            states.append((one, journey.state_of_model(way, leases.get(one.id, -1.0) >= at, is_more)))
+            states.append((one, journey.state_of_model(way, has_unit, is_more)))
             continue
         is_more = row.status in ("running", "paused") and journey.may_work(settings.journey, way)
         if is_more and settings.question is None and one.id not in leases:
             is_more = state.free_slot(*ids) is not None or state.next_lapse(*ids) is not None
-        given = one.current_id is not None, one.id in leases, is_more
-        of = journey.state_of(settings.journey, way, *given)
-        states.append((one, "finished" if one.is_deleted and of in ("reading", "judging", "idle") else of))
+        of = journey.state_of(settings.journey, way, one.current_id is not None, has_unit, is_more)
+        states.append((one, "finished" if one.id in gone and of in ("reading", "judging", "idle") else of))
     return states
 
 

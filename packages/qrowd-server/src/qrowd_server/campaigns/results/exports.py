@@ -65,7 +65,7 @@ TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
 @dataclass(frozen=True)
 class Asked:
-    """An export that is asked for. campaign : as it was named. arms : {arm: protocol}, "" without arms."""
+    """An export that is asked for, as by `export_rows`. arms : {arm: protocol}, "" without arms."""
 
     connection: Connection
     campaign: str
@@ -73,6 +73,7 @@ class Asked:
     arms: Mapping[str, str]
     everything: bool
     names: bool
+    at: float
 
     @property
     def has_arms(self) -> bool:
@@ -137,7 +138,7 @@ def _gold(asked: Asked) -> Table:
 
 
 def _payment(asked: Asked) -> Table:
-    return PAYMENT, payment_rows(asked.connection, asked.row, names=asked.names)
+    return PAYMENT, payment_rows(asked.connection, asked.row, asked.at, names=asked.names)
 
 
 def _design(asked: Asked) -> Iterator[bytes]:
@@ -201,8 +202,9 @@ def export_rows(
     *,
     everything: bool = False,
     names: bool = False,
+    at: float = 0.0,
 ) -> Iterator[bytes]:
-    """The bytes of a file, piece by piece, always the same for the same campaign.
+    """The bytes of a file, piece by piece, always the same for the same campaign and time.
 
     campaign : its name, or CAMPAIGN/ARM for one of its arms; the tables of a campaign with arms have a column `arm`.
     what : a key of EXPORTS: judgments (each with the scale of its arm), preferences, duplicates (pairs that say the
@@ -211,6 +213,7 @@ def export_rows(
     format : a key of FORMATS; design and archive have their own, and no other is taken for them.
     everything : also what does not count, and columns that say why.
     names : people by name and with their ids on platforms; by pseudonym ("a1", "a2") and without ids, if False.
+    at : now, for who is judging.
     """
     row, arms = find_arms(connection, campaign)
     has_question, has_gold = (row.settings.get(key) is not None for key in ("question", "gold"))
@@ -220,7 +223,7 @@ def export_rows(
     kind, written = _kind(what, format)
     if "/" in campaign and not kind.of_arms:
         raise ArgumentError(f"{campaign}: {what} are of whole campaigns; ask for {row.name}")
-    asked = Asked(connection, campaign, row, arms, everything, names)
+    asked = Asked(connection, campaign, row, arms, everything, names, at)
     if kind.own is not None:
         return written.write(kind.content(asked))
     if format == "qrels":
@@ -274,7 +277,7 @@ def unit_rows(connection: Connection, name: str, *, names: bool = False) -> list
     return rows
 
 
-def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = False) -> Rows:
+def payment_rows(connection: Connection, row: CampaignRow, at: float, *, names: bool = False) -> Rows:
     """Tuples of the columns PAYMENT, one for each assessor in the order in which they came.
 
     units, answers : completed, and given, whether they count or not. bonus : by the rule of [gold]; 0 without one, and
@@ -285,7 +288,7 @@ def payment_rows(connection: Connection, row: CampaignRow, *, names: bool = Fals
     for unit in counts.assignment_totals(connection, row.id):
         answers[unit["assessor_id"]] += unit["answers"]
         completed[unit["assessor_id"]] += unit["status"] == COMPLETED
-    for one, status in states_of(connection, row):
+    for one, status in states_of(connection, row, at):
         own = accuracy.get(one.id)
         of_gold = (0, 0, None, None, None) if own is None else (own.n, own.n_right, own.value, own.low, own.high)
         bonus = own.bonus if own is not None and one.excluded is None else 0.0

@@ -115,6 +115,12 @@ def delete_person(
     connection.info[ERASE] = True
 
 
+def deleted(connection: Connection, campaign_id: int) -> set[int]:
+    """The people of a campaign whose names were removed, so that nobody can come back as them; the log says who."""
+    done = event.c.campaign_id == campaign_id, event.c.kind == DELETED
+    return set(connection.scalars(select(event.c.assessor_id).where(*done)))
+
+
 # ---- the retention time
 
 
@@ -139,8 +145,7 @@ def due(connection: Connection, at: float, *, default: float | None = None) -> d
         days, since = retention_days(row, default), stopped_since(connection, row)
         if days is None or since is None or at - since < days * DAY:
             continue
-        done = select(event.c.assessor_id).where(event.c.campaign_id == row.id, event.c.kind == DELETED)
-        gone = set(connection.scalars(done))
+        gone = deleted(connection, row.id)
         assessors = state.assessors_of(connection, row.id)
         if left := [one.id for one in assessors if not one.is_model and one.id not in gone]:
             people[row.name] = left
@@ -161,7 +166,7 @@ def apply_retention(store: Store, at: float, *, default: float | None = None) ->
 
 def _pseudonymise(campaign: str, person: int, at: float, connection: Connection) -> bool:
     """Take the name of a person, unless that was done meanwhile."""
-    if any(one.kind == DELETED for one in persons.events_of_assessor(connection, person)):
+    if person in deleted(connection, find(connection, campaign).id):
         return False
     delete_person(connection, campaign, person, at, by="retention")
     return True

@@ -16,11 +16,10 @@ from starlette.routing import BaseRoute
 
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.results.quality import Quality, quality
-from qrowd_server.campaigns.running.privacy import DELETED, Answers, delete_person, person_json
+from qrowd_server.campaigns.running.privacy import Answers, delete_person, deleted, person_json
 from qrowd_server.store import materials
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.answer_rows import answers_of
-from qrowd_server.store.persons import events_of_assessor
 from qrowd_server.store.schema import bad_mark, gold_answer, judgment, preference
 from qrowd_server.store.state_rows import AssessorRow, AssignmentRow, find_assessor
 from qrowd_server.web.forms import Form
@@ -67,9 +66,8 @@ async def assessor(context: OwnerContext, notice: str = "") -> Response:
         context.memory.forget(context.campaign.name)
         q = await quality_of(context)
         mine = next(one for one in q.assessors if one.id == row.id)
-    log = await context.read(events_of_assessor, row.id)
     values = {"person": row, "mine": mine, "units": units, "n_units": n_units, "q": q}
-    values["deleted"] = any(one.kind == DELETED for one in log)
+    values["deleted"] = row.id in await context.read(deleted, row.campaign_id)
     return context.render("assessor", tab="progress", notice=notice, **values)
 
 

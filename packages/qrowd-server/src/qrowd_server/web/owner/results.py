@@ -79,7 +79,7 @@ async def export_file(context: OwnerContext) -> Response:
         raise not_found()
     of, everything = f"{name}/{arm}".rstrip("/"), fields.get("everything") == "1"
     try:
-        return await download(context.server.store, of, what, format, everything=everything)
+        return await download(context.server, of, what, format, everything=everything)
     except ArgumentError as error:
         return await results(replace(context, problem=str(error)))
 
@@ -92,7 +92,7 @@ async def export_names(context: OwnerContext, fields: Form) -> Response:
     server, name, account = context.server, context.campaign.name, context.owner.name
     at = server.clock()
     await server.write(note_names, name, what, format or what, at, account=account)
-    return await download(server.store, name, what, format, names=True)
+    return await download(server, name, what, format, names=True)
 
 
 def _can_hold(what: str, format: str) -> bool:

@@ -52,7 +52,7 @@ async def setup(context: OwnerContext, **made: Any) -> Response:
     made : what a form has just made, to be shown once: links, sign_up_link; lines of a change, and whether it is done.
     """
     row, base_url = context.campaign, context.server.settings.base_url.rstrip("/")
-    people = await context.read(_people, row) if context.may(OWNER_OF) else {}
+    people = await context.read(_people, row, context.now) if context.may(OWNER_OF) else {}
     p = await context.read(progress, row.name, context.now)
     shown = {"links": (), "sign_up_link": "", "lines": None, "done": False} | made
     created = "created" in query_of(context.request)  # just now, by the form
@@ -60,11 +60,11 @@ async def setup(context: OwnerContext, **made: Any) -> Response:
     return context.render("setup", **about, **people, **shown)
 
 
-def _people(connection: Connection, row: CampaignRow) -> dict[str, Any]:
+def _people(connection: Connection, row: CampaignRow, at: float) -> dict[str, Any]:
     """Who was invited and named, and whether the campaign may be deleted."""
     return {
         "rows": invitation_links.invitations(connection, row.id),
-        "states": {one.id: state for one, state in states_of(connection, row)},
+        "states": {one.id: state for one, state in states_of(connection, row, at)},
         "sign_ups": invitation_links.sign_ups(connection, row.id),
         "members": accounts.members(connection, row.id),
         "is_kept": _is_kept(connection, row.id),
@@ -209,7 +209,7 @@ async def delete(context: OwnerContext, fields: Form) -> Response:
         case "archive":
             names, account, at = fields.get("names") == "1", context.owner.name, context.now
             await write(_keep, name, number, at, account if names else None)
-            return await download(context.server.store, name, ARCHIVE, "jsonl", names=names)
+            return await download(context.server, name, ARCHIVE, "jsonl", names=names)
         case "delete":
             if fields.get("name", "") != name:
                 raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
