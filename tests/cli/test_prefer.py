@@ -158,6 +158,13 @@ def test_options_of_judgments_are_refused_where_preferences_are_scored(qrowd, sa
     )
 
 
+def test_a_choice_of_repeats_is_refused_in_the_words_of_the_command_line(qrowd, said, runs):
+    for command in ("evaluate", "report"):
+        outcome = qrowd(command, *runs, *said, "--repeats", "last")
+        assert outcome.status == 2
+        assert outcome.err == "qrowd: --repeats last: every preference counts, also a repeated one; leave it out\n"
+
+
 def test_methods_that_combine_judgments_are_refused_where_preferences_are_scored(qrowd, said, runs):
     outcome = qrowd("evaluate", *runs, *said, "--method", "majority")
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)

@@ -31,6 +31,7 @@ def test_scores_have_an_assessor_a_topic_and_a_system_and_are_nan_where_nothing_
 def test_the_result_counts_preferences_documents_and_repeats():
     doubled = Preferences.from_rows([*(row[:4] for row in PREFERENCES.to_rows()), ("q", "a", "b", "ann")])
     scores = evaluate(RUNS, doubled, "ppref").to_xarray()
+    assert " | repeats " not in evaluate(RUNS, doubled, "ppref").signature  # there is no choice
     assert scores.coords["relevant"].values[0].tolist() == [[3, 0], [1, 1]]
     assert scores.coords["coverage"].values.tolist() == [[2 / 3, 0], [2 / 3, 1]]
     assert scores.attrs["repeated_judgments"] == 1
@@ -95,8 +96,8 @@ def test_a_measure_of_preferences_infers_them_from_grades_beside_other_measures(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"grades": "rescaled"}, "grades='rescaled' is for Judgments"),
-        ({"repeats": "last"}, r"repeats='last' is for Judgments.*preferences\.single"),
+        ({"grades": "rescaled"}, "grades='rescaled': preferences have no grades; leave it out"),
+        ({"repeats": "last"}, "repeats='last': every preference counts, also a repeated one; leave it out"),
         ({"ties": "expected"}, "ppref: the expectation over ties needs a measure linear in gains"),
     ],
 )

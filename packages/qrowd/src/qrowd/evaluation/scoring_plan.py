@@ -149,17 +149,14 @@ class Plan:
                     "...) or make grades with qrowd.preferences.to_grades (its converse is from_grades)"
                 )
         if self.conventions.grades == "rescaled":
-            raise ArgumentError("grades='rescaled' is for Judgments; preferences have no grades")
+            raise ArgumentError("preferences have no grades; leave it out", "grades", "rescaled")
         if self.conventions.duplicates is not None:
             raise ArgumentError(
                 "duplicates: this is for Judgments; preferences compare documents one by one, so leave the duplicates "
                 "out of the runs instead"
             )
-        if self.conventions.repeats != "first":
-            raise ArgumentError(
-                f"repeats={self.conventions.repeats!r} is for Judgments: every preference counts; choose with "
-                "preferences.single(repeats=repeats)"
-            )
+        if (repeats := self.conventions.repeats) != "first":
+            raise ArgumentError("every preference counts, also a repeated one; leave it out", "repeats", repeats)
 
     def _score(
         self, panel: Panel | Preferences, here: slice, scores: Floats, relevant: Floats, coverage: Floats

@@ -71,7 +71,7 @@ class Scores(Displayed):
                 "unjudged": any(about["unjudged_shares"].values()),
                 "empty": ((self.relevant == 0) & judged).any(),
                 "min_coverage": (judged & (self.coverage < about["conventions"]["min_coverage"])).any(),
-                "repeats": about["repeated_judgments"],
+                "repeats": about["scales"] and about["repeated_judgments"],  # each preference counts
             }
         return tuple(name for name, fact in facts.items() if fact)
 
