@@ -39,7 +39,7 @@ CASES = {
         {"ann.qrels": "q1 0 d1 5\n"}, ["-m", "ERR(max_rel=4)@20"], ["ann", "5", "maximum 4", "max_rel=5"],
     ),
     "a binary measure on magnitudes": (
-        {"ann.qrels": "q1 0 d1 250\nq1 0 d2 12.5\n"}, ["-m", "AP"], ["ann", "magnitudes", "AP(rel=...)"],
+        {"ann.qrels": "q1 0 d1 250\nq1 0 d2 12.5\n"}, ["-m", "AP"], ["ann", "AP(rel=...), or take nDCG@10"],
     ),
     "a missing file": ({}, ["--judgments", "nobody.qrels"], ["nobody.qrels", "no such file"]),
     "a pattern without files": ({}, ["--runs", "*.gz"], ["*.gz", "no file"]),

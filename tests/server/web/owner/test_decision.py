@@ -11,10 +11,13 @@ import pytest
 
 from command_line import qrowd
 from judging import Clock
+from qrowd import Judgments, compare
 from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.running.collected import kept_runs
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign
+from qrowd_server.web.owner.decision import decide
 from server.cli.test_kept_runs import judge, write_folder
 from server.web.owner.estate import PASSWORD, text_of
 from stores import empty_file
@@ -93,6 +96,17 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     item = made.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
     assert item.status == 200
     assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
+
+
+def test_the_decision_of_one_assessor_is_that_of_compare_without_disagreements(made: Place) -> None:
+    runs = made.store.read(lambda c: kept_runs(c, "pilot"))
+    grades = [(topic, f"d{d}", "ann", float(d % 4)) for topic in ("t1", "t5", "t9") for d in range(6)]
+    judged = Judgments.from_rows(grades, scales={"*": "0-3"})
+    decision = decide(runs, judged, condensed=False)
+    assert decision.sentence == compare(runs, judged).sentence
+    assert decision.answer
+    assert decision.conditions
+    assert (decision.disagreement, decision.disputed) == ("", ())
 
 
 def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) -> None:

@@ -125,7 +125,7 @@ class TopicView:
         if np.isnan(lowest).any():
             raise MeasureError(
                 f"{measure}: assessor {self.panel.assessors[int(np.isnan(lowest).argmax())]} gives magnitudes, so "
-                f"nothing says what counts as relevant; write {measure.definition.name}(rel=...)"
+                f"nothing says what counts as relevant; write {measure.definition.name}(rel=...), or take nDCG@10"
             )
         return lowest
 

@@ -52,8 +52,9 @@ async def decision_of(context: OwnerContext) -> Decision | None:
     async def work() -> Decision | None:
         try:
             runs, judged = await context.read(kept_runs, name), await context.read(judgments, name, names=names)
-            condensed = row.settings.get("gold") is not None
-            return None if runs is None else await asyncio.to_thread(decide, runs, judged, condensed)
+            if runs is None:
+                return None
+            return await asyncio.to_thread(decide, runs, judged, row.settings.get("gold") is not None)
         except QrowdError:  # preferences, or too few judgments to compare them
             return None
 
@@ -73,19 +74,26 @@ def decide(runs: Runs, judged: Judgments, condensed: bool) -> Decision:
     from qrowd.reports.disagreement_tables import DisagreementsReport
     from qrowd.reports.report_systems import answer_of, leading_pair
 
-    conventions = Conventions(unjudged="condensed" if condensed else "nonrelevant")
-    comparison = compare(runs, judged, conventions=conventions)
+    comparison = compare(runs, judged, conventions=Conventions(unjudged="condensed" if condensed else "nonrelevant"))
     scores, confidence = comparison.scores, comparison.choices.confidence
     pair = leading_pair(scores)
-    of_pair = intervals(scores, *pair, confidence=confidence)
-    part = replace(comparison.measures[0], pair=head_to_head(scores, *pair), intervals=of_pair)
+    part = replace(
+        comparison.measures[0],
+        pair=head_to_head(scores, *pair),
+        intervals=intervals(scores, *pair, confidence=confidence),
+    )
     answer = answer_of(part, scores, confidence)
-    disputed = disagreements(runs, judged)
-    notes = [note for note in comparison.notes if note.kind not in OF_OTHER_TABLES]
-    return Decision(
+    notes = (str(note) for note in comparison.notes if note.kind not in OF_OTHER_TABLES)
+    decision = Decision(
         comparison.sentence,
-        (*map(str, notes), *runs.notes, *judged.notes, comparison.signature),
+        (*notes, *runs.notes, *judged.notes, comparison.signature),
         f"{answer.verdict}. {answer.sentence}",  # its caution is in the sentence of `qrowd compare`
-        DisagreementsReport(disputed).sentence,
-        tuple(zip(disputed.topics, disputed.documents, disputed.grades, strict=True))[:MOST_SHOWN],
+    )
+    if len(judged.assessors) == 1:
+        return decision
+    disputed = disagreements(runs, judged)
+    return replace(
+        decision,
+        disagreement=DisagreementsReport(disputed).sentence,
+        disputed=tuple(zip(disputed.topics, disputed.documents, disputed.grades, strict=True))[:MOST_SHOWN],
     )
