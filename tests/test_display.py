@@ -159,7 +159,7 @@ def test_empty_data_are_shown_too():
     assert str(Runs.from_dict({})).startswith("0 systems")
     assert str(Scores.from_array(np.full((2, 2), np.nan))).startswith("score: 2 systems, 2 topics, 1 assessor.\n")
     one = Scores.from_array([[0.5, 0.2]], measure="Mean", systems=("A", "B"))
-    assert str(one).startswith("Mean: 2 systems, 1 topic, 1 assessor. By Mean, A has the highest mean.\n")
+    assert str(one).startswith("Mean: 2 systems, 1 topic, 1 assessor.\n")
     for empty in (Judgments.from_rows([]), Runs.from_dict({}), Scores.from_array(np.full((2, 2), np.nan))):
         Parsed(empty._repr_html_())
 

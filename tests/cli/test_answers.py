@@ -121,7 +121,7 @@ def test_compare_has_the_difference(answers):
 
 def test_table_has_a_mean_for_each_assessor_and_says_mean_once(answers):
     out = answers("table", "answers.csv", "--per-assessor").out
-    assert out.startswith("long has the highest Mean.\n\nMean of 3 systems by assessor (12 topics, 3 assessors)")
+    assert out.startswith("By Mean, long leads.\n\nMean of 3 systems by assessor (12 topics, 3 assessors)")
     assert row_of(out, "short")[1:4] == [f"{mean('short', [person]):.3f}" for person in PEOPLE]
 
 

@@ -24,7 +24,7 @@ def test_aware_says_who_is_best_what_assessors_are_worth_and_what_was_assumed(qr
     outcome = qrowd("aware", *panel, "-m", "AP", "--n-resamples", 40)
     assert outcome.status == 0, outcome.err
     first, *lines = outcome.out.splitlines()
-    assert first.startswith("Assessors weighted by sgl_rmse_md: rerank-large has the highest mean AP")
+    assert first.startswith("Assessors weighted by sgl_rmse_md: by AP, rerank-large leads")
     assert any(line.split()[:2] == ["rerank-large", "0.62"] or line.startswith("rerank-large ") for line in lines)
     assert "polarity: dissimilarity" in outcome.out
     assert "40 of each level (under 0.05, even 0.5, over 0.95); seed: 1" in outcome.out

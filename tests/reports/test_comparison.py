@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qrowd
-from qrowd.comparison import correlations, rank_intervals, sign_agreement, top_set
+from qrowd.comparison import correlations, rank_intervals, rank_systems, sign_agreement, top_set
 from qrowd.comparison.rankings import KINDS
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.scores import Scores
@@ -14,6 +14,7 @@ from qrowd.reports.comparison import Choices, compare_scores
 from qrowd.reports.difference_tables import intervals
 from qrowd.reports.document import render
 from qrowd.reports.evaluation import summarise
+from qrowd.reports.paper_table import paper_table
 from qrowd.reports.report_document import report as report_of
 from qrowd.reports.system_tables import may_be_best
 from qrowd.simulation import simulate_demo
@@ -44,7 +45,7 @@ def test_the_numbers_are_those_of_the_library(scores):
     part = compare_scores(scores).measures[0]
     array = scores.sel(measure="nDCG@10")
     assert part.correlations.tau_b == pytest.approx(correlations(array).tau_b)
-    assert part.best[3] == top_set(array[3]).best
+    assert part.best[3] == (top_set(array[3]).best,)
     ranks = rank_intervals(array, rng=1)
     assert part.ranks.may_be_best == ranks.may_be_best
     rows = {row.system: row for row in part.rows}
@@ -81,15 +82,18 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
     same = np.full((8, 3), 0.5)
     by = "(95 % simultaneous confidence set over topics and assessors"
     assert compare_scores(made([clear, clear, clear])).sentence == (
-        f"By M, systems0 has the highest mean; systems0 alone may be the best of 3 systems {by}); systems0 has the "
-        "highest mean for 3 of 3 assessors."
+        f"By M, systems0 leads for all 3 assessors; systems0 alone may be the best of 3 systems {by})."
     )
     mixed = compare_scores(made([clear, clear, tied, same]))
-    assert f"; 2 of 3 systems may be the best {by}): systems0 and systems1; " in mixed.sentence
-    assert mixed.sentence.endswith("systems0 has the highest mean for 2 of 3 assessors.")
+    assert mixed.sentence == (
+        f"By M, systems0 leads for 2 of 3 assessors; 2 of 3 systems may be the best {by}): systems0 and systems1."
+    )
     pair = compare_scores(made([clear, tied]), reference="assessors1").sentence
-    assert pair.endswith("systems1 has the highest mean for 0 of 1 other assessor.")
-    assert mixed.measures[0].best == ("systems0", "systems0", "systems1", "")  # all are equal to the last assessor
+    assert pair.startswith(
+        "By M for assessors1, the reference, systems1 leads; systems1 leads for assessors1, but for none of 1 other "
+        "assessor; "
+    )
+    assert [row.best for row in mixed.measures[0].assessor_rows()] == ["systems0", "systems0", "systems1", ""]
     alone = compare_scores(made([clear]))
     assert alone.sentence.endswith(
         "systems0 alone may be the best of 3 systems (95 % simultaneous confidence set over topics)."
@@ -102,12 +106,13 @@ def test_the_sentence_says_who_may_be_the_best_and_for_whom():
 def test_a_reference_ranks_the_systems_though_nobody_else_does():
     clear = np.linspace(0.1, 0.9, 3)[None, :] + 0.01 * np.arange(20)[:, None] % 0.03
     alone, plain = compare_scores(made([clear]), reference="assessors0"), compare_scores(made([clear]))
-    assert alone.sentence == plain.sentence.replace("By M, ", "By M for assessors0, the reference, ")
+    only = "By M, systems2 leads for the only assessor;"
+    assert alone.sentence == plain.sentence.replace(only, "By M for assessors0, the reference, systems2 leads;")
     assert "all systems are equal" not in alone.sentence
     assert str(alone.measures[0].rows) == str(plain.measures[0].rows)
     assert "; 1 assessor ranks them" in str(alone.to_document())
     beside = compare_scores(made([clear, np.full_like(clear, 0.5)]), reference="assessors0").sentence
-    assert beside == alone.sentence[:-1] + "; all systems are equal for every other assessor."
+    assert beside == alone.sentence.replace("leads;", "leads; all systems are equal for every other assessor;")
     nobody = compare_scores(made([np.full_like(clear, 0.5)] * 2)).sentence
     assert nobody == "By M, all systems are equal for every assessor."
 
@@ -248,13 +253,24 @@ def test_a_choice_that_is_none_is_refused(options):
         Choices(**options)
 
 
+def test_systems_that_share_the_lead_are_named_together_in_every_sentence():
+    level = np.linspace(0, 0.2, 8)[:, None] + np.array([0.5, 0.5, 0.1])
+    scores = made([level, level], assessors=("ann", "bob"))
+    pair = "systems0 and systems1 share the lead"
+    found = compare_scores(scores, related={"ann": ["systems2"]})
+    assert found.sentence.startswith(f"By M, {pair} for all 2 assessors; ")
+    assert found.sentence.endswith(f" Without relatives, too, {pair}.")
+    assert [row.best for row in found.measures[0].assessor_rows()] == ["systems0 and systems1"] * 2
+    assert paper_table(scores).sentence == f"By M, {pair}."
+    assert str(rank_systems(scores)).startswith("3 systems, 2 assessors; rank 1: systems0, systems1.\n")
+    one = compare_scores(scores.sel(assessor=["ann"]), reference="ann").sentence
+    assert one.startswith(f"By M for ann, the reference, {pair}; 2 of 3 systems may be the best ")
+
+
 def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
     comparison = compare_scores(made([[[0.1, 0.2, 0.3]]] * 2))
     assert comparison.measures[0].ranks is None
-    assert (
-        comparison.sentence
-        == "By M, systems2 has the highest mean; systems2 has the highest mean for 2 of 2 assessors."
-    )
+    assert comparison.sentence == "By M, systems2 leads for all 2 assessors."
     rows = tables_of(comparison)["M: systems by the panel, compared with systems2; 2 assessors rank them"].rows
     assert rows[0] == ["systems2", "0.3000", "-", "-", "", "", "", "", "2"]
 

@@ -194,7 +194,7 @@ def test_systems_that_are_level_have_nothing_to_reverse():
     runs = Runs.from_dict({"a": {"t": {"d1": 1.0}, "u": {"d1": 1.0}}, "b": {"t": {"d2": 1.0}, "u": {"d2": 1.0}}})
     judgments = Judgments.from_dict({"ann": {"t": {"d1": 1.0, "d2": 0.0}, "u": {"d1": 0.0, "d2": 1.0}}})
     found = summary_of(runs, judgments, "P@1")
-    assert found.answer.verdict.startswith("a and b lead")
+    assert found.answer.verdict.startswith("a and b share the lead")
     assert headline(found) == ""
     assert "are level, so that no change reverses" in found.section("evidence").sentence
 
@@ -217,9 +217,7 @@ def test_the_headline_says_where_the_reference_has_the_panel_s_first():
     for grades in ([9, 10, 5, 4], [1, *range(2, 14)], [4, 9, 8, 4]):
         found = by_grades([20, *range(18, 19 - len(grades), -1)], grades)
         rank, best = sorted(grades, reverse=True).index(grades[0]) + 1, grades.index(max(grades))
-        place = (
-            f"by nist, the reference outside the panel, s00 has rank {rank} of {len(grades)} and s{best:02d} has rank 1"
-        )
+        place = f"by nist, the reference outside the panel, s00 has rank {rank} of {len(grades)} and s{best:02d} leads"
         assert found.answer.verdict.startswith("s00 leads")
         assert found.answer.verdict.endswith(f"; {place}")
         assert place in unescape(report_page(found)).replace("<wbr>", "")
@@ -227,16 +225,14 @@ def test_the_headline_says_where_the_reference_has_the_panel_s_first():
 
 def test_a_reference_with_the_same_first_system_agrees_in_the_headline():
     found = by_grades([20, 10, 5], [9, 3, 1])
-    assert found.answer.verdict.endswith("; by nist, the reference outside the panel, s00 has rank 1 of 3")
+    assert found.answer.verdict.endswith("; by nist, the reference outside the panel, s00 leads")
     shared = by_grades([20, 10, 5], [9, 9, 1])
-    assert shared.answer.verdict.endswith(
-        "; by nist, the reference outside the panel, s00 has rank 1 of 3 and s01 has rank 1"
-    )
+    assert shared.answer.verdict.endswith("; by nist, the reference outside the panel, s00 and s01 share the lead")
 
 
 def test_leaders_that_are_level_are_named_together():
     found = by_grades([20, 20, 5, 4], [3, 1, 9, 2])
-    assert found.answer.verdict.startswith("s00 and s01 lead")
+    assert found.answer.verdict.startswith("s00 and s01 share the lead")
     assert found.answer.equals == ("s01",)
 
 

@@ -382,6 +382,6 @@ def test_a_lead_comes_from_an_empty_server_to_a_decision(browser: Browser, tmp_p
     same_as_clicks(people.clicks, files[f"{NAME}-judgments-all.csv"], names)
     same_as_events(people.clicks, files[f"{NAME}.archive"], {one.id: one.name for one in rows})
     same_as_decided(files, document)
-    assert "sorted has the highest mean" in sentence
+    assert "sorted leads" in sentence
     assert any("topics" in text for text in conditions)
     assert len(set(lead.pages)) <= MOST_PAGES, lead.pages

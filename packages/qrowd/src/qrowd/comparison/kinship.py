@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rankings import kendall_tau_b
-from qrowd.comparison.system_ranking import ranks, settled
+from qrowd.comparison.system_ranking import first_systems, ranks, settled
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.kernels.arrays import Floats
 from qrowd.model.labels import Selection, matching
@@ -75,12 +75,12 @@ class Kinship(Result):
     @property
     def first(self) -> tuple[str, ...]:
         """The systems with the highest mean."""
-        return tuple(name for name, rank in zip(self.systems, self.rank, strict=True) if rank == 1)
+        return first_systems(self.systems, self.rank)
 
     @property
     def first_without(self) -> tuple[str, ...]:
         """The systems with the highest score without relatives."""
-        return tuple(name for name, rank in zip(self.systems, self.rank_without, strict=True) if rank == 1)
+        return first_systems(self.systems, self.rank_without)
 
 
 def kinship(scores: AnyScores, related: Mapping[str, Selection], *, confidence: float = 0.95) -> Kinship:

@@ -17,13 +17,12 @@ from qrowd.comparison.p_values import holm
 from qrowd.errors import check_choice
 from qrowd.kernels.arrays import Floats
 from qrowd.kernels.two_way import fitted
-from qrowd.model.labels import number_of, plural
+from qrowd.model.labels import first_of, number_of, plural
 from qrowd.model.result import Result
 from qrowd.model.scores import by_cluster, known_error, known_mean, one_measure
 
 if TYPE_CHECKING:
     from qrowd.model.scores import AnyScores
-
 
 Correction = Literal["holm", "none"]
 
@@ -66,11 +65,7 @@ class SystemRanking(Result):
 
     def _sentence(self) -> str:
         counts = f"{plural(len(self.systems), 'system')}, {plural(len(self.assessors), 'assessor')}"
-        if np.isnan(self.mean).all():
-            return f"{counts}; no system has a score."
-        best = int(np.nanargmax(self.mean))
-        whom = f"{self.leads()[best]} of the assessors"
-        return f"{counts}; {self.systems[best]} has the highest mean and is first for {whom}."
+        return f"{counts}; rank 1: {first_of(first_systems(self.systems, self.rank), 5)}."
 
     def _columns(self) -> dict[str, Any]:
         names = ("mean", "standard_error", "rank", "n_topics")
@@ -213,6 +208,11 @@ def ranks(means: Floats) -> NDArray[np.int64]:
     """(..., systems) 1 + the number of systems with a higher mean; 0 for nan."""
     higher = (means[..., None, :] > means[..., :, None]).sum(axis=-1)
     return np.asarray(np.where(np.isnan(means), 0, higher + 1))
+
+
+def first_systems(systems: tuple[str, ...], rank: NDArray[np.int64]) -> tuple[str, ...]:
+    """The first system, or those that share rank 1; none without a ranking."""
+    return tuple(systems[s] for s in np.flatnonzero(rank == 1))
 
 
 def settled(means: Floats) -> Floats:

@@ -86,10 +86,8 @@ def scores_display(scores: Any, means: Floats) -> Display:
     columns |= {name: mean[order][:N_ROWS] for name, mean in zip(scores.measures, means, strict=True)}
     labels = ((scores.systems, "system"), (scores.topics, "topic"), (scores.assessors, "assessor"))
     counts = ", ".join(plural(len(names), noun) for names, noun in labels)
-    defined = not np.isnan(first_means).all()
-    first = f" By {scores.measures[0]}, {systems[0]} has the highest mean." if defined else ""
     table = Rows("mean over assessors and topics", columns, len(systems))
-    return Display(f"{', '.join(scores.measures)}: {counts}.{first}", (table,))
+    return Display(f"{', '.join(scores.measures)}: {counts}.", (table,))
 
 
 def _topics_by(who: Codes, topic: Codes, n: int) -> Ints:

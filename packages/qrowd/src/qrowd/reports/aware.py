@@ -15,7 +15,7 @@ from qrowd.aware.estimators import estimator as find_estimator
 from qrowd.aware.similarity import Across, Polarity, Similarities
 from qrowd.aware.weights import AssessorWeights, DoubtfulWeight, reasons_to_doubt
 from qrowd.comparison.rankings import kendall_tau_b
-from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.comparison.system_ranking import SystemRanking, first_systems, rank_systems
 from qrowd.kernels.arrays import Floats
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
@@ -26,7 +26,7 @@ from qrowd.model.scores import Scores
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import cells, count, mean_of, or_dash, percent, span
+from qrowd.reports.phrases import cells, count, lead, or_dash, percent, span
 from qrowd.threads import Progress
 
 if TYPE_CHECKING:
@@ -72,15 +72,12 @@ class AwareSummary(Reported):
         systems = self.weighted.systems
         for measure in self.weights.measures:
             weighted, uniform = self.rankings(measure)
-            first = systems[int(np.flatnonzero(weighted.rank == 1)[0])]
-            other = systems[int(np.flatnonzero(uniform.rank == 1)[0])]
-            equal = ", with equal weights too" if first == other else f" (with equal weights {other} has)"
+            first, other = (first_systems(systems, ranking.rank) for ranking in (weighted, uniform))
+            equal = ", with equal weights too" if first == other else f" (with equal weights {lead(other)})"
             n = int((weighted.rank != uniform.rank).sum())
             moved = f"{n} of {len(systems)} systems {'has' if n == 1 else 'have'}" if n else "no system has"
-            sentences.append(
-                f"{first} has the highest {mean_of(measure)}{equal}; {moved} another rank than with equal weights"
-            )
-        return f"Assessors weighted by {self.weights.estimator}: {'. '.join(sentences)}."
+            sentences.append(f"by {measure}, {lead(first)}{equal}; {moved} another rank than with equal weights")
+        return f"Assessors weighted by {self.weights.estimator}: {'; '.join(sentences)}."
 
     def _document(self) -> Document:
         """The systems and the weights; .csv holds one row per measure, topic and system."""

@@ -16,7 +16,7 @@ from qrowd.comparison.head_to_head import PANEL, HeadToHead, head_to_head
 from qrowd.comparison.kinship import Kinship, kinship
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import KINDS, Correlations, SignAgreement, correlations, means_of_others, sign_agreement
-from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.system_ranking import first_systems, rank_systems
 from qrowd.comparison.version_change import VersionChange, version_change
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.evaluation import evaluate
@@ -41,7 +41,7 @@ from qrowd.reports.evaluation import ASSESSORS_SHOWN
 from qrowd.reports.gate import Gate
 from qrowd.reports.kinship_tables import kinship_notes, kinship_rows, kinship_sentence, kinship_table
 from qrowd.reports.notes import cautions, scoring_notes
-from qrowd.reports.phrases import count, number, or_dash, probability, signed
+from qrowd.reports.phrases import count, lead, lead_for, listed, number, or_dash, probability, sentence_case, signed
 from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
@@ -115,7 +115,7 @@ class MeasureComparison:
     rows : the systems, best first, compared with `baseline`. ranks : of all systems together, by the reference or the
         panel; None for fewer than two topics.
     correlations, signs : of every assessor with the reference, or with the panel without that assessor.
-    best : (assessors,) the system with the highest mean; empty for an assessor to whom all systems are equal or who has
+    best : (assessors,) the systems with the highest mean; none for an assessor to whom all systems are equal or who has
         no score.
     n_ranking : number of assessors with a ranking, the reference left out where there are others.
     pair, intervals : of the two systems asked about; the recommended interval first.
@@ -129,7 +129,7 @@ class MeasureComparison:
     ranks: RankIntervals | None
     correlations: Correlations
     signs: tuple[SignAgreement | None, ...]
-    best: tuple[str, ...]
+    best: tuple[tuple[str, ...], ...]
     n_ranking: int
     pair: HeadToHead | None
     intervals: tuple[Difference, ...]
@@ -145,7 +145,7 @@ class MeasureComparison:
                 assessor=name,
                 **{kind: float(getattr(of, kind)[a]) for kind in KINDS},
                 same_sign=sign.value if sign else nan,
-                best=best,
+                best=listed(best, 3),
                 n_topics=int(of.n_topics[a]),
                 n_systems=int(of.n_systems[a]),
             )
@@ -346,11 +346,7 @@ def _measure(
         raise NoOverlapError(
             f"{scores.measures[0]}: {culprit}, so no system is the best; min_coverage may leave all out"
         )
-    ranking = rank_systems(scores)
-    best = [
-        scores.systems[int(np.argmax(own == 1))] if ranked else ""
-        for own, ranked in zip(ranking.rank_by_assessor, ranking.has_ranking, strict=True)
-    ]
+    best = tuple(first_systems(scores.systems, own) for own in rank_systems(scores).rank_by_assessor)
     own = scores.sel(assessor=list(others))
     ranks = ranks_of(whose, **asdict(choices))
     system = scores.systems[int(np.argmax(rank == 1))] if baseline is None else baseline
@@ -369,7 +365,7 @@ def _measure(
         ranks,
         correlations(scores, reference=reference),
         tuple(_signs(scores, reference)),
-        tuple(best),
+        best,
         sum(bool(best_of) for name, best_of in zip(names, best, strict=True) if name in others),
         None if pair is None else head_to_head(own, *pair),
         () if pair is None else intervals(own, *pair, confidence=choices.confidence),
@@ -397,21 +393,18 @@ def _signs(scores: Scores, reference: str | None) -> Iterator[SignAgreement | No
 
 
 def _sentence(part: MeasureComparison) -> str:
-    """Of a pair, which is ahead; which system has the highest mean, which may be the best, and for whom it is first."""
-    best = part.rows[0].system
+    """Of a pair, which is ahead; which system leads and for whom, and which may be the best."""
+    leaders = [row.system for row in part.rows if row.rank == 1]
     reference = part.correlations.reference
-    by = f"By {part.measure}{f' for {reference}, the reference' if reference else ''}, "
-    parts = [f"{best} has the highest mean"]
-    if part.ranks is not None:
+    by = f"by {part.measure}{f' for {reference}, the reference' if reference else ''}, "
+    best = [own for name, own in zip(part.correlations.assessors, part.best, strict=True) if name != reference]
+    parts = [lead(leaders)] if reference else [lead_for(leaders, best, "assessor")]
+    if reference and best:
+        parts.append(lead_for(leaders, best, "other assessor", f"for {reference}"))
+    if part.ranks is not None and any(part.best):
         parts.append(may_be_best(part.ranks))
-    if not part.n_ranking:
-        equal = "all systems are equal for every"
-        parts = [*parts, f"{equal} other assessor"] if reference else [f"{equal} assessor"]
-    elif len(part.correlations.assessors) > 1:
-        many = count(part.n_ranking, "other assessor" if reference else "assessor")
-        parts.append(f"{best} has the highest mean for {part.rows[0].first_for} of {many}")
     if part.pair is None:
-        return by + "; ".join(parts) + "."
+        return sentence_case(by + "; ".join(parts)) + "."
     pair = f"By {part.measure}, {pair_sentence(part.pair, part.intervals)}"  # what was asked for comes first
     if part.versions is not None:
         pair = versions_sentence(part.measure, part.versions)

@@ -11,7 +11,7 @@ import numpy as np
 from qrowd.comparison.mean_squares import Over
 from qrowd.comparison.rank_intervals import RankIntervals
 from qrowd.comparison.rankings import correlations
-from qrowd.comparison.system_ranking import SystemRanking, rank_systems
+from qrowd.comparison.system_ranking import SystemRanking, first_systems, rank_systems
 from qrowd.errors import ArgumentError
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate, measure
 from qrowd.kernels.arrays import Floats
@@ -28,7 +28,7 @@ from qrowd.model.scores import DIMENSIONS, Scores, scores_of
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, Table, columns_of
 from qrowd.reports.notes import cautions, parameter_of, scoring_notes
-from qrowd.reports.phrases import listed, mean_of
+from qrowd.reports.phrases import lead_for, listed, mean_of
 from qrowd.reports.system_tables import (
     SystemRow,
     may_be_best,
@@ -270,7 +270,9 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
         whom = f"the only {noun}" if len(first.agreement) == 1 else f"every {noun}"
         return f"By {first.measure} all systems are equal for {whom}."
     leader = first.order[0]
-    parts = [f"By {first.measure}, {_leads(first, n, noun)}"]
+    best = [first_systems(first.systems, own) for own in first.ranking.rank_by_assessor]
+    leads = lead_for(first_systems(first.systems, first.ranking.rank), best, noun)
+    parts = [f"By {first.measure}, {leads}"]
     if first.ranks is not None:
         parts.append(may_be_best(first.ranks))
     if pair := _changing_places(first):
@@ -283,20 +285,6 @@ def _sentence(summaries: list[MeasureSummary], noun: str) -> str:
             others.setdefault(summary.systems[summary.order[0]], []).append(summary.measure)
     parts += [f"by {listed(measures)} it is {system}" for system, measures in others.items()]
     return "; ".join(parts) + "."
-
-
-def _leads(summary: MeasureSummary, n: int, noun: str) -> str:
-    """Which system leads, alone or together with others, and for how many of the n assessors with a ranking."""
-    first = np.flatnonzero(summary.ranking.rank == 1)
-    count = int((summary.ranking.rank_by_assessor[:, first] == 1).all(axis=1).sum())
-    leaders = listed([summary.systems[s] for s in first])
-    verb = "leads" if first.size == 1 else "share the lead"
-    if n == 1:
-        return f"{leaders} {verb} for the only {noun}"
-    if not count:
-        return f"{leaders} {verb} in the mean, but for none of {n} {noun}s"
-    many = "all" if count == n else f"{count} of"
-    return f"{leaders} {verb} for {many} {n} {noun}s"
 
 
 def _changing_places(summary: MeasureSummary) -> str:

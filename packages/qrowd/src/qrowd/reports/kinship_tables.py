@@ -11,7 +11,7 @@ import numpy as np
 
 from qrowd.comparison.kinship import Kinship
 from qrowd.reports.document import Note, Table
-from qrowd.reports.phrases import count, interval, listed, number, or_dash, percent, signed
+from qrowd.reports.phrases import count, interval, lead, listed, number, or_dash, percent, signed
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Column, table_of
 
@@ -71,12 +71,9 @@ def kinship_sentence(kinship: Kinship) -> str:
     if not without:
         return "No system has a score without its relatives."
     if first == without:
-        return f"Without relatives, {listed(without)} still {_has(without)} the highest mean."
+        return f"Without relatives, too, {lead(without)}."
     ranks = listed([str(kinship.rank[kinship.systems.index(name)]) for name in without])
-    return (
-        f"Without relatives, {listed(without)} {_has(without)} the highest mean "
-        f"(rank {ranks} with them) instead of {listed(first)}."
-    )
+    return f"Without relatives, {lead(without)} (rank {ranks} with them) instead of {listed(first)}."
 
 
 def kinship_table(title: str, kinship: Kinship) -> Table:
@@ -98,7 +95,3 @@ def kinship_notes(kinship: Kinship) -> Iterator[Note]:
     if alone.size:
         names = listed([kinship.systems[s] for s in alone])
         yield Note("related", f"{names}: no score by an assessor that is not related")
-
-
-def _has(names: tuple[str, ...]) -> str:
-    return "has" if len(names) == 1 else "have"

@@ -11,7 +11,7 @@ import numpy as np
 
 from qrowd.comparison.interval_widths import check_confidence
 from qrowd.comparison.rank_intervals import rank_intervals
-from qrowd.comparison.system_ranking import rank_systems
+from qrowd.comparison.system_ranking import first_systems, rank_systems
 from qrowd.errors import ArgumentError, NoOverlapError, check_choice
 from qrowd.evaluation import DEFAULT_MEASURES, evaluate
 from qrowd.kernels.arrays import Bools, Floats
@@ -24,7 +24,7 @@ from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.notes import parameter_of, scoring_notes
-from qrowd.reports.phrases import count, listed, mean_of, number, sentence_case
+from qrowd.reports.phrases import count, lead, listed, mean_of, number, sentence_case
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
 from qrowd.threads import Progress
@@ -177,7 +177,8 @@ def paper_table(
     test = _Test(kind, baseline, _over(parts), confidence, n_resamples, seed_of(rng))
     test.check(names)
     main = parts.get(PANEL_MEAN, next(iter(parts.values())))
-    order = system_order(rank_systems(main).mean)
+    ranking = rank_systems(main)
+    order = system_order(ranking.mean)
     if kind == "pairs":
         top = min(top or n_systems, len(LETTERS) - (baseline is not None))
     shown = [s for i, s in enumerate(order) if top is None or i < top or names[s] == baseline]
@@ -212,7 +213,7 @@ def paper_table(
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
-        f"{names[order[0]]} has the highest {mean_of(main.measures[0])}.",
+        f"By {main.measures[0]}, {lead(first_systems(names, ranking.rank))}.",
         table,
         "assessor" if per_assessor else "measure",
         tuple(parts),

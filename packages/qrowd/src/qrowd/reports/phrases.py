@@ -96,7 +96,33 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """
     most = min(most, max(sum(total <= LONGEST for total in accumulate(map(len, names))), 1) + 1)
     parts = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def lead(names: Sequence[str]) -> str:
+    """Which systems are first, one or several with equal means.
+
+    >>> lead(["dense"]), lead(["dense", "splade"])
+    ('dense leads', 'dense and splade share the lead')
+    """
+    return f"{listed(names) or 'no system'} {'share the lead' if len(names) > 1 else 'leads'}"
+
+
+def lead_for(leaders: Sequence[str], best: Sequence[Sequence[str]], noun: str, by: str = "in the mean") -> str:
+    """Which systems lead, and for how many of those who rank.
+
+    best : of each assessor, the systems that are first; none where the assessor has no ranking. by : where they lead.
+    """
+    ranked = [names for names in best if names]
+    if not ranked:
+        return f"all systems are equal for every {noun}"
+    n_agreeing = sum(set(leaders) <= set(names) for names in ranked)
+    if not n_agreeing:
+        return f"{lead(leaders)} {by}, but for none of {count(len(ranked), noun)}"
+    if len(ranked) == 1:
+        return f"{lead(leaders)} for the only {noun}"
+    many = "all" if n_agreeing == len(ranked) else f"{n_agreeing} of"
+    return f"{lead(leaders)} for {many} {count(len(ranked), noun)}"
 
 
 def cells(text_of: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:

@@ -124,7 +124,7 @@ def assessors_section(
                 agreement=agreement,
                 severity=severity,
                 tau_b=tau.get(name, nan),
-                best=part.best[a],
+                best=listed(part.best[a], 3),
             )
         )
     outlying = [row for row in rows if row.outlying]

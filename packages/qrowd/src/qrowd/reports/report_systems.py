@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from qrowd.comparison.differences import Difference, chance
 from qrowd.comparison.rank_intervals import RankIntervals
-from qrowd.comparison.system_ranking import rank_systems, settled
+from qrowd.comparison.system_ranking import first_systems, rank_systems, settled
 from qrowd.model.scores import Scores, known_mean
 from qrowd.reports.comparison import MeasureComparison
 from qrowd.reports.difference_tables import advice
 from qrowd.reports.document import Section
 from qrowd.reports.notes import cautions
-from qrowd.reports.phrases import count, interval, is_or_are, listed, mean_of, percent, probability, signed
+from qrowd.reports.phrases import count, interval, is_or_are, lead, mean_of, percent, probability, signed
 from qrowd.reports.system_tables import differences_to, may_be_best, system_order
 from qrowd.reports.table import Column, table_of
 
@@ -116,7 +116,7 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     assert pair is not None
     first, second = pair.first, pair.second
     ranking = rank_systems(scores)
-    equals = tuple(name for name, rank in zip(names, ranking.rank, strict=True) if rank == 1 and name != first)
+    equals = tuple(name for name in first_systems(names, ranking.rank) if name != first)
     best = part.ranks.may_be_best if part.ranks else ()
     one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
     by_reference = "" if reference is None else _by_reference(reference, first)
@@ -182,12 +182,11 @@ def pair_rows(part: MeasureComparison, scores: Scores, confidence: float, baseli
 
 def _verdict(leaders: Sequence[str], best: Sequence[str], n: int) -> str:
     """The leaders and how sure that is."""
-    several = len(leaders) > 1
-    text = f"{listed(leaders, 3)} {'lead' if several else 'leads'}"
+    text = lead(leaders)
     if best and set(best) != set(leaders):
         return f"{text}, but {len(best)} of {n} systems may be the best"
     if best and len(best) < n:
-        return f"{text} and {'are' if several else 'is'} significantly better than every other system"
+        return f"{text} and {is_or_are(len(leaders))} significantly better than every other system"
     return text
 
 
@@ -200,9 +199,8 @@ def _by_reference(reference: Scores, first: str) -> str:
         return f"; by {name}, no system is ahead of another"
     if not ranks.get(first):
         return f"; {name}, has no score of {first}"
-    best = [system for system, rank in ranks.items() if rank == 1 and system != first]
-    others = f" and {listed(best, 3)} {'has' if len(best) == 1 else 'have'} rank 1" if best else ""
-    return f"; by {name}, {first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))}{others}"
+    own = f"{first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))} and " if ranks[first] > 1 else ""
+    return f"; by {name}, {own}{lead(first_systems(reference.systems, ranking.rank))}"
 
 
 def _sentence(measure: str, one: Difference | None, first: str, second: str) -> str:
