@@ -221,8 +221,8 @@ def state_of(
 
     reading : before the first unit. judging : in a unit, or in the practice before another. idle : in no unit, though
     there is another. finished : nothing is left to do.
-    is_begun, has_unit : whether a unit was theirs last, and is reserved for them. is_more : whether there is a unit that they may have,
-    now or once another assessor gives it back.
+    is_begun, has_unit : whether a unit was theirs last, and is reserved for them. is_more : whether there is a unit
+    that they may have, now or once another assessor gives it back.
     """
     if journey.excluded:
         return "excluded"

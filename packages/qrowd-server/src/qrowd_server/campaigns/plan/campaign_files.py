@@ -306,8 +306,7 @@ def _document_rows(files: CampaignFiles, name: str, labels: Collection[str] | No
     label = PurePosixPath(name).stem
     wanted = labels is None or label in labels
     if name.lower().endswith(ENDINGS):
-        problem = "is an image; name it in a table of documents, in the column `image` beside a title"
-        raise FileError(name, problem)
+        raise FileError(name, "is an image; name it in a table of documents, in the column `image` beside a title")
     if name.lower().endswith(PDF):
         if wanted:
             yield 1, {"label": label, "pdf": name}

@@ -164,8 +164,7 @@ def _joined(files: CampaignFiles, table: dict[str, Any], places: dict[Where, Pla
         runs = read_run_files(files, labels)
         pool = _pool(files, labels, runs)
     if pool is None and len(labels) > 1:
-        problem = f"what is judged for each of {len(labels)} topics is missing; name runs or pool"
-        raise SchemaError(("files",), problem)
+        raise SchemaError(("files",), f"what is judged for each of {len(labels)} topics is missing; name runs or pool")
     topics = _Topics(entries, places)
     gold: set[tuple[str, str]] = set()
     if not magnitude and "question" not in table and ("gold" in table or "gold" in files.table):

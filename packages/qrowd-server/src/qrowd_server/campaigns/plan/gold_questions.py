@@ -161,8 +161,7 @@ def gold_of_file(
             )
             question |= {"document": str(cells["document"]), "accepted": grades}
         else:
-            problem = "expected topic, document and grade or accepted; or topic, better and worse"
-            raise FileError(name, problem, line)
+            raise FileError(name, "expected topic, document and grade or accepted; or topic, better and worse", line)
         yield line, str(topic), question
 
 

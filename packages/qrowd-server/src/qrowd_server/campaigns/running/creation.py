@@ -80,8 +80,7 @@ def create_campaign(
     materials.add_material(connection, "gold", campaign_id, rows_of_gold)
     n_units = n_slots = 0
     if plan.question is not None:
-        content = {"campaign_id": campaign_id, "content": plan.question.content}
-        connection.execute(insert(question), content)
+        connection.execute(insert(question), {"campaign_id": campaign_id, "content": plan.question.content})
     if plan.question is None or units is not None:
         n_units, n_slots = _add_units(connection, plan, campaign_id, topics, documents, units)
     n_rows = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}

@@ -113,8 +113,7 @@ class AssignmentState:
         match event.kind:
             case "lease_expired" | "given_back" | "assignment_withdrawn":
                 status = "withdrawn" if event.kind == "assignment_withdrawn" else "expired"
-                stays = self.together and status == "expired"
-                changes |= {"status": status, "counts": stays and self.row.counts}
+                changes |= {"status": status, "counts": self.together and status == "expired" and self.row.counts}
             case "assignment_restored":
                 status = str(event.data["status"])
                 changes |= {"status": status, "counts": counts(protocol, status)}
