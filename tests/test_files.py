@@ -551,6 +551,7 @@ def test_all_runs_are_read(request, collection, n_systems, n_topics):
     assert runs.score[mine].tolist() == [float(fields[4]) for fields in plain]
 
 
+@pytest.mark.nightly
 def test_2395_of_the_3339_lists_of_dl21_have_ties_and_one_run_contradicts_its_ranks(dl21):
     runs = read_runs(dl21 / "runs")
     ranked = runs.ranked()

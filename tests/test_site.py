@@ -108,6 +108,7 @@ def test_no_page_fetches_anything_from_elsewhere(built, pages):
         assert not re.search(r"url\(['\"]?(https?:)?//|@import", sheet.read_text(encoding="utf-8")), sheet
 
 
+@pytest.mark.nightly
 def test_every_link_of_the_site_leads_to_a_page_and_a_heading_of_it(built, pages):
     folder, _ = built
     for name, page in pages.items():

@@ -153,7 +153,7 @@ def case_of(kind):
     return Case(runs, concatenate_judgments([judgments.select(assessors=["whole", "half", "bit"]), two]), ("AP", "RR"))
 
 
-@pytest.fixture(scope="session", params=["plain", "mixed", "gaps"])
+@pytest.fixture(scope="session", params=[pytest.param("plain", marks=pytest.mark.nightly), "mixed", "gaps"])
 def case(request):
     return case_of(request.param)
 

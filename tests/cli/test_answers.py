@@ -13,6 +13,8 @@ from qrowd.errors import ArgumentError
 from qrowd.executors import Processes
 from qrowd.sequential import next_judgments
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 SYSTEMS, PEOPLE, UNITS = ("long", "short", "none"), ("ann", "bob", "cem"), ("vital/n1", "vital/n2", "okay/n3")
 TOPICS = tuple(f"q{i:02d}" for i in range(12))
 CHANCE = dict(zip(SYSTEMS, (0.8, 0.6, 0.1), strict=True))

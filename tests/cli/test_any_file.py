@@ -6,6 +6,8 @@ import pytest
 
 from qrowd import trec
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 JUDGMENTS = """\
 Query ID;Product ID;Annotator;Label
 q1;SKU 1-A;ann;Exact

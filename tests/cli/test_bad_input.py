@@ -143,7 +143,9 @@ MIDDLES = {
 
 
 @pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize("middle", MIDDLES)
+@pytest.mark.parametrize(
+    "middle", ["reading a pipe that never ends", pytest.param("scoring", marks=pytest.mark.nightly)]
+)
 def test_ctrl_c_in_the_middle_ends_with_one_line_and_writes_nothing(files, middle):
     module, name, condition = MIDDLES[middle]
     judgments = "-" if "pipe" in middle else "ann.qrels"

@@ -39,7 +39,10 @@ def answers(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("command", ["compare", "evaluate", "table", "plan", "agree"])
+@pytest.mark.parametrize(
+    "command",
+    ["compare", "evaluate", "plan", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("table", "agree"))],
+)
 def test_a_column_a_pattern_and_a_file_say_the_same_clusters(qrowd, answers, command):
     outcomes = [qrowd(command, "answers.csv", "--clusters", clusters) for clusters in CLUSTERS]
     assert [outcome.status for outcome in outcomes] == [0, 0, 0], outcomes[0].err

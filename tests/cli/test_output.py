@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges")
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 CHOSEN = {  # the grade that each judge gives to a document of relevance 0, 1, 2, 3
     "human": (0, 1, 2, 3),
     "yes-no": (0, 1, 1, 1),

@@ -85,11 +85,13 @@ def test_the_last_line_is_the_signature_of_the_result(qrowd, folder, command):
 OTHERS = (
     "demo",
     "prefer agree --preferences panel/preferences.csv",
-    "prefer bradley-terry --preferences panel/preferences.csv --n-resamples 3",
     "magnitude --judgments panel/magnitudes.csv --gold panel/gold.qrels --normalise median",
     "next --runs panel/runs --question 'bm25 > hybrid' --model panel/judges/llm-a.qrels --scale 0-3",
     "evaluate --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' --method majority",
     "compare --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' 'llm-*' --slots 2 --seed 2",
+)
+LONGER = (
+    "prefer bradley-terry --preferences panel/preferences.csv --n-resamples 3",
     "table --runs panel/runs --judgments panel/judges -m AP --exclude 'crowd-*' 'llm-*' --slots 2",
     "next --runs panel/runs --question best --judgments panel/judges --exclude 'crowd-*' --model llm-a --scale 0-3",
 )
@@ -109,7 +111,8 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize("line", OTHERS)
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("line", [*OTHERS, *(pytest.param(line, marks=pytest.mark.nightly) for line in LONGER)])
 def test_the_last_line_of_other_commands_is_a_signature_with_their_options(qrowd, folder, line):
     outcome = qrowd(*shlex.split(line))
     assert outcome.status == 0, outcome.err

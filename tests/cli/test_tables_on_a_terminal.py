@@ -5,6 +5,8 @@ import pytest
 from qrowd.cli import output
 from qrowd.reports.table import Table
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 PANEL = ("--runs", "panel/runs", "--judgments", "panel/judges")
 WIDE = Table(
     "t", ["system", "mean", "a long name of a column", "p"], [["x" * 30, "0.5", "1", "<.001"], ["y", "0.4", "2", "-"]]

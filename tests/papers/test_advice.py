@@ -6,7 +6,9 @@ import qrowd_papers.advice as study
 from qrowd_papers.advice import advice, advice_page, another_panel, found_differences, planned_topics
 
 
-@pytest.mark.parametrize("spread", ["equal", "close", "apart", "varied", "tail"])
+@pytest.mark.parametrize(
+    "spread", ["equal", "tail", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("close", "apart", "varied"))]
+)
 @pytest.mark.parametrize(
     ("systems", "assessors"),
     [(10, 3), *(pytest.param(*size, marks=pytest.mark.nightly) for size in [(30, 5), (10, 18)])],

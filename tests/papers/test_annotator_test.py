@@ -16,6 +16,7 @@ from qrowd_papers.annotator_test import EPS, annotator_errors, annotator_test_pa
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
+@pytest.mark.nightly
 def test_with_topics_as_clusters_the_level_is_held_and_with_documents_it_is_not():
     designs = [(10, 40, "two kinds of topics", "equal"), (50, 40, "fails on some topics", "equal"),
                (10, 40, "alike", "equal")]  # fmt: skip
@@ -26,7 +27,13 @@ def test_with_topics_as_clusters_the_level_is_held_and_with_documents_it_is_not(
     assert found.by_documents[2] == pytest.approx(0.05, abs=3 * found.by_documents_error[2])
 
 
-@pytest.mark.parametrize("model", ["alike", "two kinds of topics", "fails on some topics"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "two kinds of topics",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("alike", "fails on some topics")),
+    ],
+)
 def test_the_simulated_model_is_exactly_at_eps(model):
     n, total, squares = simulate(80, (40, 20, model, "unequal"), np.random.default_rng(1))
     by_panel = total.sum(axis=(1, 2)) / n.sum(axis=(1, 2))

@@ -54,7 +54,11 @@ def by_hand(method, size):
 
 @pytest.mark.parametrize(
     "method",
-    [pytest.param("emneu", marks=pytest.mark.nightly), "uniform", "sgl_rmse_msd", "tpc_apc_md", "sgl_tau_med:printed"],
+    [
+        "sgl_rmse_msd",
+        "tpc_apc_md",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("emneu", "uniform", "sgl_tau_med:printed")),
+    ],
 )
 def test_a_study_is_every_tuple_evaluated_by_itself(method):
     found = study(methods=[method], sizes=[2, 3])

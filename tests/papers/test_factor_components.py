@@ -107,6 +107,7 @@ def test_simulated_components_are_right_on_average_with_a_tenth_of_the_judgments
     assert (np.abs(np.mean(estimates, axis=0) - list(TRUTH.values())) < 4 * error).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [20, pytest.param(60, marks=pytest.mark.nightly)])
 def test_intervals_hold_the_share_of_what_topics_decide(n):
     """Samples of documents, a document to each topic, with models and prompts that stay."""

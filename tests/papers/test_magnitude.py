@@ -203,6 +203,7 @@ def test_frames_hold_what_the_figures_show(found, campaign):
     assert np.isclose(deviations, said.value[first].std(ddof=1)).any()
 
 
+@pytest.mark.nightly
 def test_the_figures_come_from_one_call_too():
     told = []
     figures = magnitude_figures(quick=True, rng=1, progress=lambda *step: told.append(step))
@@ -311,6 +312,7 @@ def test_the_judges_of_2021_rank_real_systems_much_as_nist_does(dl21):
     assert mapping_rankings(panel.runs, panel.nist)["100 C"]["nDCG@10"].tau == 1
 
 
+@pytest.mark.nightly
 def test_the_crowd_of_2010_is_real(rf10):
     crowd, gold = crowd_and_gold(str(rf10.parent))
     assert len(crowd) == 98_453

@@ -17,6 +17,7 @@ def test_where_topics_differ_drawing_topics_covers_and_drawing_documents_does_no
     assert by["documents"].mean() < 0.7
 
 
+@pytest.mark.nightly
 def test_where_documents_are_independent_both_cover_alike():
     found = study.topic_intervals((0.0,), (40,), (20,), n_simulations=30, n_resamples=100, rng=2)
     topics, documents = (found["resample"] == name for name in study.RESAMPLE)

@@ -132,6 +132,7 @@ def test_the_preferences_of_dl21_are_all_read(human):
     assert gpt4o.first is None or np.isnan(gpt4o.first).all()
 
 
+@pytest.mark.nightly
 def test_people_and_a_model_order_real_systems_alike(human, dl21):
     scores = evaluate(runs_of(dl21), human, ["wpref@10", "compatibility"]).to_xarray()
     for crowd, gpt4o in scores.mean("topic").values:

@@ -114,6 +114,7 @@ def test_no_answers_lead_outside_the_certain_limits(name: str, share: float) -> 
         assert form.low[0] - 1e-12 <= exact <= form.high[0] + 1e-12
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "n", "most"),  # more have a probability of .002 and .016 if each leaves with .05
     [
