@@ -1,6 +1,7 @@
 """`qrowd plan`."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -101,9 +102,22 @@ def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
 def test_for_a_pair_plan_says_what_a_difference_takes(qrowd, panel, tmp_path):
     more = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--output", "p.json").out
     assert " To detect a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
-    assert "these 8 assessors, 311 more than now.\n" in more
+    assert "these 8 assessors, 311 more than the 25 with scores of both.\n" in more
     pair = json.loads((tmp_path / "p.json").read_text())["pair"]
     assert (pair["n_topics"], pair["size"], pair["cheapest"], pair["equal"]) == (336, 0.05, None, None)
+
+
+def test_topics_beyond_those_of_the_pair_are_counted_where_fewer_make_the_complete_block():
+    import qrowd as library
+    from qrowd.simulation import simulate_demo
+
+    runs, judgments, _ = simulate_demo()
+    rows = judgments.select(assessors=["ann", "bob", "sven"]).to_frame()
+    rows = rows[(rows["assessor"] != "ann") | (rows["topic"] != judgments.topics[0])]
+    sentence = library.plan(runs, rows, systems=("splade", "bm25"), difference=0.1).sentence
+    assert "now, 24 topics with the same 3 assessors" in sentence
+    needed, more, now = map(int, re.findall(r"judge (\d+) topics .*, (\d+) more than the (\d+) with", sentence)[0])
+    assert (needed - more, now) == (25, 25)
 
 
 @pytest.mark.usefixtures("coarse")
@@ -183,7 +197,9 @@ def test_with_one_assessor_topics_alone_are_planned(qrowd, folder, tmp_path):
     now, needed = detectable_difference(of_topics, 25, 1), topics_needed(of_topics, 0.05, 1)
     sentences = outcome.out.partition("\n\n")[0].split(". ")
     assert sentences[0] == f"By nDCG@10, {one.sentence().split('; another')[0]}: that is not significant"
-    assert sentences[1].endswith(f"0.8, judge {needed} topics with one assessor, {needed - 25} more than now")
+    assert sentences[1].endswith(
+        f"0.8, judge {needed} topics with one assessor, {needed - 25} more than the 25 with scores of both"
+    )
     assert f"as many topics by one assessor detects a true difference of {now:.3f} with" in sentences[2]
     assert sentences[3].startswith("What other assessors would change is not known; let a second one judge")
     assert "| topics 25 | assessors 1 | systems splade bm25" in outcome.out.splitlines()[-1]

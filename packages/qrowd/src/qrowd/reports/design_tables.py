@@ -394,7 +394,8 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
         elif pair.n_topics is not None:
             topics = count(pair.n_topics, one.sampled)
             more = pair.n_topics - one.n_topics
-            verb = f"judge {{}}, {more:,} more than now" if more > 0 else "{} are enough"
+            now = f"the {one.n_topics:,} with scores of both"
+            verb = f"judge {{}}, {more:,} more than {now}" if more > 0 else "{} are enough"
             yield f"{aim}, {verb.format(f'{topics} with {_assessors(one)}')}"
     if pair.equal is not None:
         single = "" if pair.n_topics else ", though no such step is enough by itself"
