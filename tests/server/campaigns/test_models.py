@@ -413,7 +413,8 @@ def test_a_model_that_fails_the_check_looks_again_once_and_its_unit_never_counts
 def test_a_model_that_mends_its_numbers_passes(local, tmp_path):
     created(local, small_plan("magnitude", k=4, topics=1, redundancy=1))
     asked = Asked(lambda r: sensible(r) if "did not pass" in r.messages[-1].content else '{"reason": "so", "1": 5}')
-    assert ask_in_campaign(local, "pilot", asked.model, record=tmp_path / "r").models[0].completed == 1
+    done = ask_in_campaign(local, "pilot", asked.model, record=tmp_path / "r").models[0]
+    assert (done.answers, done.completed, len(asked.requests)) == (4, 1, 8)  # another answer is no further one
     assert {row["document"]: row["value"] for row in rows_of(local)} == {"t0d0": 9.5, "t0d1": 1, "t0d2": 2, "t0d3": 3}
 
 

@@ -91,6 +91,19 @@ def test_failures_are_counted_and_the_record_says_what_became_of_each_question(q
     assert qrowd("campaign", "ask", "pilot", "--model", "models.py:mild").status == 0  # nothing is left to ask
 
 
+def test_answers_of_units_that_all_failed_are_no_success_and_counted_as_by_the_status(qrowd, tmp_path):
+    with open_store(tmp_path / "judgments.db") as store:
+        created(store, small_plan("magnitude", k=4, topics=3, redundancy=1, revisions=1))
+    (tmp_path / "models.py").write_text('def same(request):\n    return \'{"reason": "so", "1": 5}\'\n')
+    outcome = qrowd("campaign", "ask", "pilot", "--model", "models.py:same")
+    assert outcome.out.startswith("1 model gave 12 answers in pilot.\n")
+    assert outcome.status == 1, outcome.err
+    status = qrowd("campaign", "status", "pilot", "--per-assessor").out
+    (row,) = (line for line in status.splitlines() if line.startswith("same+"))
+    assert row.split()[-6:-3] == ["3", "0", "12"], row  # failed, lost, answers
+    assert qrowd("campaign", "ask", "pilot", "--model", "models.py:same").status == 0  # nothing is left to ask
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

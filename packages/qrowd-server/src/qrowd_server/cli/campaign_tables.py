@@ -92,11 +92,11 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
     if progress.question is not None:
         sentence = f"{progress.campaign} is {progress.status}. {progress.question.sentence}"
-        return Document(sentence, tuple(tables), tuple(notes), table_frame(topics))
-    sentence = (
-        f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
-        f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
-    )
+    else:
+        sentence = (
+            f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
+            f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
+        )
     return Document(sentence, tuple(tables), tuple(notes), table_frame(topics))
 
 

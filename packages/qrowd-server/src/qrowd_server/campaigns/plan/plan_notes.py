@@ -145,9 +145,8 @@ def effort_of(plan: Plan) -> tuple[int, int]:
     """
     sizes, gold = [len(topic.pool) for topic in plan.topics], plan.gold
     if plan.question is not None:
-        topics = [topic for topic, _ in plan.question.pairs]
-        drawn = plan.question.content["design"]["batches"][0]["drawn"]
-        sizes = list(Counter(topics[number] for number in drawn).values())
+        drawn, documents = plan.question.content["design"]["batches"][0]["drawn"], plan.question.pairs
+        sizes = list(Counter(documents[number][0] for number in drawn).values())
     reading = fmean(_reading(len(document.text), not document.html) for document in plan.documents)
     units = []
     for settings in plan.arms.values():

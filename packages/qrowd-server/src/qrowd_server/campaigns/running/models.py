@@ -50,6 +50,7 @@ from qrowd_server.protocols.views import (
     PairView,
     PausedView,
     RevisionView,
+    View,
 )
 from qrowd_server.store.base import Store, to_json
 from qrowd_server.store.schema import MODEL
@@ -86,8 +87,9 @@ document was {number}. Give the number that seems right now, the same or another
 class ModelWork:
     """What one model did in a campaign, in this job.
 
-    assessor : the name in exports. answers : judgments or preferences that it gave. completed : units. failed : units
-    that ended otherwise. given_back : units after a failure. ended : why it stopped.
+    assessor : the name in exports. answers : documents or pairs that it judged, each once, also if it gave another
+    answer after a failed check. completed : units. failed : units that ended otherwise. given_back : units after a
+    failure. ended : why it stopped.
     """
 
     assessor: str
@@ -237,7 +239,7 @@ class _ModelAssessor:
                 if refusals > MAX_FAILURES:
                     self.ended = str(refusal)
             if receipt is not None:
-                self.count(receipt)
+                self.count(receipt, page.view)
             waited = isinstance(page.view, NoneLeftView)
             page = receipt.page if receipt is not None and receipt.page else await self.service.page(self.assessor)
             if waited and isinstance(page.view, NoneLeftView) and not self.ended:
@@ -316,12 +318,12 @@ class _ModelAssessor:
             self.assessor, status, detail, shown=page.shown, key=f"{page.key}-unanswered"
         )
 
-    def count(self, receipt: Receipt) -> None:
+    def count(self, receipt: Receipt, view: View) -> None:
         """Add up what an action led to; stop after too many units in a row without success."""
         for event in receipt.events:
             match event.kind:
                 case "judged" | "preferred":
-                    self.counts["answers"] += 1
+                    self.counts["answers"] += not getattr(view, "revising", False)  # another answer is no further one
                 case "given_back":
                     self.counts["given_back"] += 1
                     self.failures += 1
