@@ -362,5 +362,3 @@ def test_a_model_or_a_stranger_is_no_person_to_delete(store: Store) -> None:
     filled(store)
     with pytest.raises(ArgumentError, match="no such person"):
         store.write(lambda connection: delete_person(connection, "pilot", 12345, NOW))
-    with pytest.raises(ArgumentError, match="choose one of keep, withdraw"):
-        store.write(lambda connection: delete_person(connection, "pilot", 1, NOW, answers="burn"))  # type: ignore[arg-type]

@@ -74,17 +74,14 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
     statuses = (f"{n} {status}" for status, n in sorted(progress.assessors.items()))
-    notes = [f"Assessors: {', '.join(statuses) or 'none yet'}."]
-    if progress.models:
-        notes.append(progress.models_in_words)
+    notes = [f"Assessors: {', '.join(statuses) or 'none yet'}.", progress.models_in_words]
     if outcomes:
         notes.append(f"Units with another outcome, kept but not counted: {', '.join(outcomes).replace('_', ' ')}.")
     if progress.uncounted:
         notes.append(f"{count(progress.uncounted, 'answer is', 'answers are')} kept but not counted.")
     if progress.expected_end:
         notes.append(f"Expected end: {progress.expected_end}.")
-    if progress.waiting:
-        notes.append(progress.waiting)
+    notes.append(progress.waiting)
     if progress.question is not None:
         notes += _of_question(progress.question)
     for quality in qualities:
@@ -97,7 +94,7 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
             f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
             f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
         )
-    return Document(sentence, tuple(tables), tuple(notes), table_frame(topics))
+    return Document(sentence, tuple(tables), tuple(filter(None, notes)), table_frame(topics))
 
 
 def _of_question(question: QuestionProgress) -> list[str]:

@@ -58,10 +58,9 @@ def ask(
             progress=show,
         )
     deliver(_document(done, record, currency), output)
-    is_failed = any(
+    if done.stopped or any(
         one.given_back or (one.completed + one.failed and not min(one.completed, one.answers)) for one in done.models
-    )
-    if is_failed or done.stopped:
+    ):
         raise typer.Exit(1)
 
 

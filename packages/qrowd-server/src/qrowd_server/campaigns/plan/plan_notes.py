@@ -148,6 +148,7 @@ def effort_of(plan: Plan) -> tuple[int, int]:
         drawn, documents = plan.question.content["design"]["batches"][0]["drawn"], plan.question.pairs
         sizes = list(Counter(documents[number][0] for number in drawn).values())
     reading = fmean(_reading(len(document.text), not document.html) for document in plan.documents)
+    n_of_topic = fmean(len(topic.gold) for topic in plan.topics)
     units = []
     for settings in plan.arms.values():
         n, pairs = fmean(sizes), isinstance(settings, PreferenceSettings)
@@ -156,10 +157,7 @@ def effort_of(plan: Plan) -> tuple[int, int]:
         elif isinstance(settings, GradesSettings):
             n = sum(sizes) / sum(ceil(size / settings.k) for size in sizes)
         n_asked = n * (n - 1) / 4 if pairs else n
-        n_gold = 0.0
-        if gold is not None:
-            of_topic = fmean(len(topic.gold) for topic in plan.topics)
-            n_gold = min(gold.first + int(n_asked / (gold.every - 1)), of_topic)
+        n_gold = 0.0 if gold is None else min(gold.first + int(n_asked / (gold.every - 1)), n_of_topic)
         n += n_gold * (1 + pairs)
         units.append((n * reading + (n_asked + n_gold) * DECIDING, round(n)))
     longest, size = max(units)

@@ -50,9 +50,8 @@ class CampaignSettings:
     name, title : of the campaign. arms : by name, in order; a campaign without arms has one, called "".
     lease_seconds : how long a unit is kept for somebody who does nothing.
     question : the settings of the campaign's question, if it has one. gold : how gold questions are used; None without.
-    language : of the interface; "" for
-    the one that the browser asks for. guidelines : Markdown. pictures : the digests of its pictures, by name.
-    effort : documents of a unit, and about how many minutes it takes.
+    language : of the interface; "" for the one that the browser asks for. guidelines : Markdown. pictures : the digests
+    of its pictures, by name. effort : documents of a unit, and about how many minutes it takes.
     """
 
     name: str

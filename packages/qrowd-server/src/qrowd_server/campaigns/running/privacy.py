@@ -15,11 +15,10 @@ import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sqlalchemy import Connection, select
 
-from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.running.campaign_reader import CampaignReader
 from qrowd_server.campaigns.running.campaign_settings import NotFoundError, find
 from qrowd_server.campaigns.running.rebuild import rebuild
@@ -83,8 +82,6 @@ def delete_person(
     by : who wants it. At the end of the retention time comments and reasons stay; otherwise they are removed.
     account : of an owner, for the log.
     """
-    if answers not in get_args(Answers):
-        raise ArgumentError(f"choose one of {', '.join(get_args(Answers))}", "answers", answers)
     campaign_row = find(connection, campaign)
     found = state.find_assessor(connection, assessor_id)
     if found is None or found[0].campaign_id != campaign_row.id or found[0].is_model:
