@@ -171,7 +171,7 @@ def _little_judged(scores: Scores) -> str:
     if cutoff is not None and shares[cutoff] > MOST:
         return (
             f" Caution: {percent(shares[cutoff])} of {documents_down_to(cutoff)} retrieved documents were judged by "
-            "nobody; qrowd next --question best says which to judge first."
+            "nobody; qrowd next says which to judge first (--question best, unless the campaign has a question)."
         )
     if "methods" in about or about["conventions"]["unjudged"] != "nonrelevant":
         return ""
