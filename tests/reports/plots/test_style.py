@@ -18,6 +18,7 @@ from matplotlib.text import Text
 
 from qrowd.errors import ArgumentError, NoOverlapError
 from qrowd.model.conventions import Conventions
+from qrowd.model.runs import Runs
 from qrowd.reports.plots.registry import PLOTS, Options, busiest, default_methods, plot_named
 from qrowd.reports.plots.style import PALETTE, RULES, Figure, axes_or_new, name_points, render, styled
 from qrowd.simulation import simulate_demo
@@ -210,6 +211,17 @@ def test_a_bump_of_whole_grades_goes_through_votes_to_predicted_relevance(demo):
     graded = judgments.select(assessors=["ann", "bob", "lena", "sven"])
     figure = PLOTS["bump"](runs, graded, Options(methods=("majority", "uniform")))
     assert list(dict.fromkeys(figure.frame()["method"])) == ["majority", "uniform"]
+
+
+def test_a_caption_says_what_the_picture_does_not_show(demo):
+    runs, judgments = demo
+    graded = judgments.select(assessors=["ann", "bob", "lena", "sven"])
+    one = runs.to_dict(system="bm25")
+    twins = Runs.from_dict({"bm25": one, "twin": one})
+    bump = PLOTS["bump"](twins, graded, Options(methods=("majority", "uniform")))
+    assert set(bump.frame()["rank"]) == {1}
+    assert "those with equal means are drawn below one another. In colour: those that move most" in bump.caption
+    assert "Names that would cover others are left out" in PLOTS["assessors"](None, graded).caption
 
 
 def test_of_a_crowd_those_who_judged_most_are_in_the_tables(demo):

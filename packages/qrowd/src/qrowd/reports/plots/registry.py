@@ -280,7 +280,8 @@ def _bump(data: PlotData) -> Figure:
     changes = rank_changes(scores, top=options.top or 15)
     return data.figure(
         f"Ranks of {len(changes.systems)} systems by {data.measure}, by each method that combines the assessors. The "
-        f"systems are the best by {changes.methods[0]}, ranked among themselves.",
+        f"systems are the best by {changes.methods[0]}, ranked among themselves; those with equal means are drawn "
+        "below one another. In colour: those that move most, by two places or more.",
         lambda ax: systems.plot_bump(changes, ax=ax),
         changes.to_frame,
         systems.bump_size(changes),
@@ -295,7 +296,7 @@ def _assessors(data: PlotData) -> Figure:
     return data.figure(
         f"Severity and agreement of {count(len(profiles.assessors), 'assessor')}"
         f"{'' if len(profiles.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
-        f"{assessors_document(profiles).sentence}",
+        f"{assessors_document(profiles).sentence} Names that would cover others are left out; a .csv file has all.",
         lambda ax: assessor_plots.plot_assessors(profiles, ax=ax),
         profiles.to_frame,
         (5.2, 3.8),

@@ -155,7 +155,7 @@ def plot_ranks(
 def plot_bump(changes: RankChanges, *, ax: Axes | None = None) -> Axes:
     """How the ranking changes from one method to the next; the systems that move most are highlighted.
 
-    Systems of equal mean are drawn side by side in the order of the method before.
+    Systems of equal mean are drawn one below another in the order of the method before.
     """
     ax = axes_or_new(ax)
     height = np.empty(changes.rank.shape)
