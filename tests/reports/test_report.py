@@ -251,6 +251,16 @@ def test_a_reference_is_left_out_of_the_panel_and_everyone_is_held_against_it(pa
     assert 0 < rows_of(found, "assessors")[0].tau_b < 1
 
 
+@pytest.mark.parametrize(("reference", "other"), [("ann", "ann"), (None, "the other assessors together")])
+def test_the_page_says_whose_ranking_each_is_compared_with_and_notes_name_only_what_is_on_it(panel, reference, other):
+    found = summary_of(*panel, reference=reference)
+    tip = found.tables["assessors"].meanings["tau-b"]
+    assert tip == f"of the ranking of systems with that of {other}, over the topics where both have a score"
+    kinds = {note.kind for note in found.section("coverage").notes}
+    assert {"test of all pairs", "scale", "coverage"} <= kinds
+    assert not kinds & {"agreement of rankings", "AP correlation", "AP-b", "same sign", "intervals", "pair"}
+
+
 def test_the_same_seed_gives_the_same_page(panel, page):
     again = summary_of(*panel, provenance=Provenance("qrowd report", (), "2026-01-01"))
     assert report_page(again) == page

@@ -132,7 +132,8 @@ def assessors_section(
         names = [row.assessor for row in outlying]
         sentence += f" {listed(names)} {'stands' if len(names) == 1 else 'stand'} out." if names else ""
     others = reference or "the other assessors together"
-    table = table_of("Assessors", rows, meanings={"tau_b": f"of the ranking of systems with that of {others}"})
+    meaning = f"of the ranking of systems with that of {others}, over the topics where both have a score"
+    table = table_of("Assessors", rows, meanings={"tau_b": meaning})
     notes = (f"Agreement and severity: {compared}", *(f"{row.assessor} stands out: {row.outlying}" for row in outlying))
     return Section("assessors", TITLE, sentence, {"assessors": table}, notes, values=values)
 

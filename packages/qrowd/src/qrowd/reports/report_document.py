@@ -37,7 +37,15 @@ from qrowd.reports.report_page import Provenance, Report
 from qrowd.reports.report_systems import answer_of, leading_pair, pair_rows, pairs_section, systems_section
 from qrowd.threads import Progress
 
-OF_OTHER_TABLES = ("AP correlation", "same sign", "P(ahead again)", "pair")
+OF_OTHER_TABLES = {
+    "agreement of rankings",
+    "AP correlation",
+    "AP-b",
+    "same sign",
+    "intervals",
+    "P(ahead again)",
+    "pair",
+}
 """Kinds of notes of `qrowd compare` about what the report does not show."""
 UNKNOWN = Provenance()
 PACKAGES = ("qrowd", "numpy", "scipy")
