@@ -123,7 +123,7 @@ def test_every_kind_of_file_is_written(qrowd, mine, tmp_path, ending):
     (("--checks", "twice.csv"), "twice.csv: topic q1 stands twice"),
     (("--gold", "mine.csv"), "one assessor was expected"),
     (("--slots", "3"), "--slots 3: slots have no units, which magnitudes need; leave it out"),
-    (("--normalise", "checks"), "no check documents H and N are known; give --checks FILE, or --gold"),
+    (("--normalise", "checks"), "this needs the check documents H and N; give --checks FILE, or --gold"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, mine, tmp_path, arguments, expected):
     (tmp_path / "twice.csv").write_text("topic,H,N\nq1,a,b\nq1,a,c\n")
