@@ -108,6 +108,8 @@ def test_a_signature_cites_what_it_names_and_passes_over_other_words():
     text = "qrowd 0.3.0 | nDCG@10 | runs 9 | unjudged condensed | methods mace | baseline foo | both 10000 | seed 1"
     keys = re.findall(r"@\w+\{(\w+)", citations([text]))
     assert keys == ["qrowd", "jarvelin2002", "sakai2007", "hovy2013", "mogstad2024"]
+    assert "{mogstad2024," in citations([text.replace("both", "over topics")])
+    assert "{mogstad2024," not in citations([text.replace("both", "resample topics")])
     with pytest.raises(ArgumentError, match="foo: nothing of this name can be cited; qrowd cite lists what can be"):
         citations(["nDCG", "foo"])
 

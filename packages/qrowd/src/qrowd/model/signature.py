@@ -135,9 +135,10 @@ def _chance(facts: Facts, asked: Facts) -> Iterator[str]:
     if level != 0.95:
         yield f"confidence {level}"
     n = facts.get("resamples", asked.get("n_resamples"))
-    over = facts.get("over") or facts.get("resample") or asked.get("resample")
-    if n:
-        both = facts.get("over") == "both"
-        yield f"both {n}" if both else f"over {over} {n}" if over else f"resamples {n}"
+    over, resample = facts.get("over"), facts.get("resample") or asked.get("resample")
+    if n and over:  # the test of all pairs of systems
+        yield f"both {n}" if over == "both" else f"over {over} {n}"
+    elif n:
+        yield f"resample {resample} {n}" if resample else f"resamples {n}"
     if n != 0 and (seed := facts.get("seed", asked.get("rng"))) is not None:
         yield from written({"seed": seed})
