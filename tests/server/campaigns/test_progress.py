@@ -42,7 +42,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
 
 
 def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
-    """Every answer, also those that do not count."""
+    """Every answer, also those that do not count; a Bad mark is an answer."""
 
     def work(connection: Any) -> list[dict[str, Any]]:
         row = find_campaign(connection, name)
@@ -52,8 +52,7 @@ def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
             found = judgment_rows(connection, row.id, everything=True)
             return [dict(zip(columns, one, strict=True)) for one in found]
         columns = (*export.PREFERENCES, *export.STATUS)
-        said = [dict(zip(columns, one, strict=True)) for one in export.preferences(connection, row.id, everything=True)]
-        return [one for one in said if one["preferred"] is not None]
+        return [dict(zip(columns, one, strict=True)) for one in export.preferences(connection, row.id, everything=True)]
 
     return filled.store.read(work)
 

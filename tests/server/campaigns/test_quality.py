@@ -17,7 +17,7 @@ from qrowd_server.campaigns.running import collected
 from qrowd_server.campaigns.running.admin import CampaignAdmin
 from qrowd_server.store import event_log as events
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.store.schema import assessor, assignment, judgment, preference
+from qrowd_server.store.schema import assessor, assignment, bad_mark, judgment, preference
 from server.web.owner.estate import Estate, estate
 
 NAMES = ("small", "demo-magnitude", "demo-grades", "demo-preference")
@@ -47,7 +47,7 @@ def table(filled: Estate, of: Any, name: str) -> list[Any]:
 def test_what_assessors_did_is_what_counting_one_by_one_gives(filled: Estate, name: str) -> None:
     q = asked(filled, name)
     held = table(filled, assignment, name)
-    answers = table(filled, preference if q.protocol == "preference" else judgment, name)
+    answers = [one for of in (judgment, preference, bad_mark) for one in table(filled, of, name)]
     log = filled.store.read(lambda c: list(events.of_campaign(c, find_campaign(c, name).id)))  # type: ignore[union-attr]
     assert [one.id for one in q.assessors] == [
         one.id for one in sorted(table(filled, assessor, name), key=lambda one: one.created)

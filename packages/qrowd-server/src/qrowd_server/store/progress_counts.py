@@ -74,9 +74,9 @@ def assignments_by_topic(
 
 
 def answers_by_document(connection: Connection, campaign_id: int) -> Iterator[tuple[int, str, int | None, bool, int]]:
-    """(topic, arm, document, whether they count, answers): judgments, then preferences, whose document is None."""
+    """(topic, arm, document, whether they count, answers): of judgments; of preferences and Bad marks, without one."""
     place = assignment.c.topic_id, assignment.c.arm
-    for table, document_id in ((judgment, judgment.c.document_id), (preference, null())):
+    for table, document_id in ((judgment, judgment.c.document_id), (preference, null()), (bad_mark, null())):
         columns = *place, document_id.label("document_id"), _COUNTED.label("counted")
         query = _of(select(*columns, func.count()).select_from(_joined(table.c.assignment_id)), campaign_id)
         if table is judgment:
@@ -101,14 +101,15 @@ def judged_documents(connection: Connection, campaign_id: int) -> int:
     return len({(topic_id, document) for topic_id, _, document, is_counted, _ in answers if is_counted})
 
 
-def answer_seconds(connection: Connection, campaign_id: int, protocol: str, arm: str = "") -> Sequence[Row[int, float]]:
-    """(assessor, seconds) of every answer in an arm; "cannot tell" is none."""
-    table = preference if protocol == "preference" else judgment
-    query = select(assignment.c.assessor_id, table.c.seconds).select_from(assignment)
-    query = query.join(table, table.c.assignment_id == assignment.c.id)
-    if table is judgment:
-        query = query.where(judgment.c.value.is_not(None))
-    return connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm)).all()
+def answer_seconds(connection: Connection, campaign_id: int, arm: str = "") -> list[Row[int, float]]:
+    """(assessor, seconds) of every answer in an arm, Bad marks among them; "cannot tell" is none."""
+    rows: list[Row[int, float]] = []
+    for table in (judgment, preference, bad_mark):
+        query = select(assignment.c.assessor_id, table.c.seconds).select_from(_joined(table.c.assignment_id))
+        if table is judgment:
+            query = query.where(judgment.c.value.is_not(None))
+        rows += connection.execute(_of(query, campaign_id).where(assignment.c.arm == arm))
+    return rows
 
 
 def _joined(assignment_id: ColumnElement[Any]) -> Any:

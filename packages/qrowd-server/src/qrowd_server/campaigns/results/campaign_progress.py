@@ -64,7 +64,7 @@ class Progress:
     protocol : "" where several arms have different ones. arms : {arm: protocol}, empty without arms.
     slots : wanted assignments; completed, open and free add up to them.
     failed, screened_out, expired, withdrawn : assignments that ended otherwise; their slots are free again, or others'.
-    answers : judgments, or preferences and duplicates, that count; uncounted : that are kept and do not.
+    answers : judgments, or preferences, duplicates and Bad marks, that count; uncounted : that are kept and do not.
     assessors : how many people there are by state, the invited who have not come among them. models : how many language
     models. Units and slots are those of people, and of models in the place of people.
     last : when somebody last answered, None if nobody has.

@@ -97,10 +97,10 @@ class AssessorQuality:
     name : of a model; of a person
     the pseudonym, or the name where names are asked for.
     completed, failed, screened_out, lost, open : units; lost are those that expired or were withdrawn.
-    answers : judgments or preferences given, also those that do not count; "cannot tell" is none. unanswered : replies
-        of a model without one, in words.
-    seconds : median of the judgments that count, see `AssessorProfiles`; of preferences, and where no judgment of
-        theirs counts, of all answers. None without an answer.
+    answers : judgments, or preferences and Bad marks, given, also those that do not count; "cannot tell" is none.
+    unanswered : replies of a model without one, in words.
+    seconds : median of the judgments that count, see `AssessorProfiles`; where there are none of theirs, of all
+        answers. None without an answer.
     backs : steps back to an earlier document, or preferences undone. fails : submissions that failed a check.
     practice : how often the practice was done, None where there is none.
     agreement : with the others. Judgments: beyond chance, 1 for complete agreement, see `AssessorProfiles`.
@@ -179,10 +179,10 @@ def quality(
     further: dict[str, Any] = {"arm": arm, "has_gold": read_settings(row).gold is not None}
     if protocol == PREFERENCE:
         profiles, pairs_alike, why_not = _alike(collected.preferences(connection, name, names=names))
-        rows = _rows(connection, row, protocol, arm, profiles, at, names=names)
+        rows = _rows(connection, row, arm, profiles, at, names=names)
         return Quality(row.name, protocol, rows, None, None, pairs_alike, why_not, **further)
     judgments = collected.judgments(connection, name, names=names, final=False)
-    rows = _rows(connection, row, protocol, arm, _profiles(judgments), at, names=names)
+    rows = _rows(connection, row, arm, _profiles(judgments), at, names=names)
     replicates = min(bootstrap, CELLS // max(len(judgments.value), 1))
     alpha, why_not = _or_reason(lambda: krippendorff_alpha(judgments, n_resamples=replicates, rng=rng).item())
     by_topic, _ = _or_reason(lambda: krippendorff_alpha(judgments, by="topic"))
@@ -239,7 +239,6 @@ def _number(value: float) -> float | None:
 def _rows(
     connection: Connection,
     campaign: CampaignRow,
-    protocol: str,
     arm: str,
     profiles: Profiles,
     at: float,
@@ -256,7 +255,7 @@ def _rows(
                 {unit["status"]: 1, "backs": unit["backs"], "fails": unit.get("fails", 0)}
             )
     seconds: defaultdict[int, list[float]] = defaultdict(list)
-    for who, took in counts.answer_seconds(connection, campaign_id, protocol, arm):
+    for who, took in counts.answer_seconds(connection, campaign_id, arm):
         seconds[who].append(took)
     rows = []
     for row, status in states_of(connection, campaign, at):
