@@ -25,6 +25,7 @@ import qrowd
 import qrowd_server
 from conftest import INSTALLED, data
 from qrowd.cli.main import app
+from qrowd.comparison import difference
 from qrowd.evaluation import definitions
 from qrowd.model.conventions import Conventions
 from qrowd.model.headers import JUDGMENT_COLUMNS, PREFERENCE_COLUMNS, RUN_COLUMNS
@@ -250,7 +251,8 @@ def test_the_real_result_of_the_readme_is_what_qrowd_says_of_dl21(dl21):
         ["nDCG@10", "AP"],
     ).to_xarray()
     readme = PAGES["README.md"]
-    for part in qrowd.summarise(scores).measures:
+    measures = qrowd.summarise(scores).measures
+    for part in measures:
         place = part.ranking
         leads = dict(zip(part.systems, place.leads().tolist(), strict=True))
         span = np.median(place.rank_by_assessor.max(axis=0) - place.rank_by_assessor.min(axis=0))
@@ -259,6 +261,15 @@ def test_the_real_result_of_the_readme_is_what_qrowd_says_of_dl21(dl21):
         assert row.endswith(f"| {span:.0f} | {low} to {high} |")
         for system, n in leads.items():
             assert (f"{system} {n}" in row) or (system in row and f" {n}," in row) if n else system not in row
+    sentences = " ".join(readme.split())
+    for part, sentence in zip(measures, (
+        "By nDCG@10 pash_f3 is {} [{}, {}] better than NLE_P_v1, and {n} of 18 assessors agree on the sign",
+        "By AP it is {} [{}, {}] better, and another panel of assessors would see the same winner with probability {p}",
+    ), strict=True):  # fmt: skip
+        one = difference(scores.sel(measure=part.measure), "pash_f3", "NLE_P_v1")
+        numbers = [f"{value:.3f}".replace("0.", ".", 1) for value in (one.difference, one.low, one.high)]
+        p = f"{one.p_panel_agrees():.2f}".removeprefix("0")
+        assert sentence.format(*numbers, n=part.ranking.n_above(one.first, one.second), p=p) in sentences
 
 
 # ---- generated pages
