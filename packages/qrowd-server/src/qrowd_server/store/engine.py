@@ -96,7 +96,7 @@ def check_version(connection: Connection, name: str, *, allow_older: bool = Fals
     """Refuse what this qrowd cannot read. allow_older : it is brought up to date afterwards."""
     current = version(connection)
     if current is None:
-        raise StoreError(f"{name}: holds no store of qrowd; open it with create=True to make one")
+        raise StoreError(f"{name}: holds no tables of qrowd; in an empty database qrowd serve makes them")
     if current > HEAD:
         raise StoreError(f"{name}: made by a newer qrowd (version {current} of its tables, not {HEAD}); update qrowd")
     if current < FIRST:
