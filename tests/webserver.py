@@ -49,9 +49,10 @@ from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.invitation_links import invite
 from qrowd_server.web import api, owner
+from qrowd_server.web import serving as web_serving
 from qrowd_server.web.app import make_app
 from qrowd_server.web.owner.sign_in import owner_link
-from qrowd_server.web.rendering import compile_templates
+from qrowd_server.web.rendering import environment
 from qrowd_server.web.security import ServerSettings
 from qrowd_server.web.serving import Serving, serve
 
@@ -375,8 +376,10 @@ def deeds(store: Store) -> dict[str, Callable[..., Any]]:
 
 
 def load() -> None:
-    """Have everything ready; then a child for every line."""
-    compile_templates()
+    """Have all ready that clients in English see; then a child for every line, which compiles no other templates."""
+    for name in environment().list_templates(["html"]):
+        environment().get_template(name)
+    web_serving.compile_templates = lambda: None  # type: ignore[attr-defined]
     while line := sys.stdin.readline():
         if line.startswith("wait "):
             pid, _ = os.waitpid(int(line.split()[1]), 0)

@@ -41,6 +41,7 @@ def test_killed_servers_and_backends_of_postgresql_lose_nothing_and_double_nothi
 # ---- a full disk
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux, to limit another process")
 def test_a_full_disk_acknowledges_nothing_and_the_same_form_is_taken_once_there_is_space(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
