@@ -84,8 +84,8 @@ def test_documents_that_nobody_judged_come_first_whatever_the_slots(runs_and_cro
     runs, crowd = runs_and_crowd
     few = crowd.select(documents=[f"d{d}" for d in range(3)])
     said = (
-        " Caution: 70 % of the first 10 retrieved documents were judged by nobody; qrowd next says which to judge first "
-        "(--question best, unless the campaign has a question)."
+        " Caution: 70 % of the first 10 retrieved documents were judged by nobody; qrowd next says which to judge "
+        "first (--question best, unless the campaign has a question)."
     )
     for judgments in (few, few.slots(1)):
         assert said in evaluation_of(runs.select(systems=["good"]), judgments, ["AP", "nDCG@10"], rng=1).sentence

@@ -14,7 +14,7 @@ from judging import Clock, seeded, small_plan, work
 from qrowd_server.campaigns.plan.plan_tables import plan_from_table, table_from_plan
 from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.results.review_decisions import adjudicate
-from qrowd_server.campaigns.running.collected import judgments
+from qrowd_server.campaigns.running.collected import counts_gold, judgments
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.protocols.events import CannotTell, Judge
 from qrowd_server.protocols.views import DocumentView
@@ -136,7 +136,15 @@ def test_scores_and_exports_leave_out_gold_documents_that_no_run_ranks_and_agree
         assert said.notes[-3] == f"campaign pilot: judgments of gold documents: {n_ranked} ({SEEN})"
         assert said.notes[-1] == note
         assert note not in agreed.notes
+        assert store.read(lambda c: counts_gold(c, "pilot")), "that of t0g1, which a ranks"
         assert f"campaign pilot: judgments of gold documents: {n_ranked + n_unranked} ({SEEN})" in agreed.notes
+
+
+def test_no_gold_document_counts_where_runs_rank_none(tmp_path: Path) -> None:
+    with open_store(tmp_path / "judgments.db") as store:
+        with_gold(store, {"a": ["t0d0", "t0d1"], "b": ["t0d2"]})
+        assert not store.read(lambda c: counts_gold(c, "pilot"))
+        assert not any("--unjudged" in note for note in store.read(lambda c: judgments(c, "pilot")).notes)
 
 
 NAMES = ("ann", "bob", "cleo")

@@ -81,7 +81,9 @@ def test_failures_are_counted_and_the_record_says_what_became_of_each_question(q
     assert "2 models gave 8 answers in pilot." in outcome.out
     unanswered = "vague+campaign: replies without an answer: 2 (2 unparsable)"
     assert unanswered in outcome.out
-    assert f"note: campaign pilot: {unanswered}" in qrowd("assessors", "--campaign", "pilot").err
+    notes = qrowd("assessors", "--campaign", "pilot").err
+    assert f"note: campaign pilot: {unanswered}" in notes
+    assert "note: campaign pilot: assessors that are models: mild+campaign\n" in notes  # the other has no judgment
     people = qrowd("campaign", "status", "pilot", "--per-assessor").out
     assert unanswered.partition(": ")[2] in " ".join(people.split())
     status = qrowd("judge", "status", "judge.sqlite")

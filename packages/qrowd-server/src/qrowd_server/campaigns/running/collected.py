@@ -31,11 +31,11 @@ from qrowd_server.store import export, materials
 from qrowd_server.store import progress_counts as counts
 from qrowd_server.store.answer_rows import GOLD, gold_rows
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.schema import COMPLETED, OPEN
+from qrowd_server.store.schema import COMPLETED, MODEL, OPEN
 
 DRAWN = (
-    "campaign {0}: its documents were drawn for its question, which qrowd next --campaign {0} answers; scores by these "
-    "judgments alone are biased"
+    "its documents were drawn for its question, which qrowd next --campaign {} answers; scores by these judgments "
+    "alone are biased"
 )
 
 
@@ -149,21 +149,6 @@ def _answers(
             yield {**row, **further, "origin": OF_GOLD}
 
 
-def origin_notes(
-    connection: Connection, row: CampaignRow, origins: Iterable[str], *, final: bool = True
-) -> tuple[str, ...]:
-    """What is to be said of judgments of a campaign with these origins, a line each. final : as in `judgments`."""
-    n, notes = Counter(origins), []
-    if n[OF_GOLD]:
-        unseen = "compare --unjudged condensed leaves out those that an assessor did not see"
-        notes.append(f"campaign {row.name}: judgments of gold documents: {n[OF_GOLD]} ({unseen})")
-    if n_final := len(final_answers(connection, row.id)):
-        replaced = f"answers replaced by final answers of owners: {n[FINAL]}"
-        text = f"{replaced} (final answers: {n_final})" if final else f"final answers of owners, left out: {n_final}"
-        notes.append(f"campaign {row.name}: {text}")
-    return tuple(notes)
-
-
 def unanswered(connection: Connection, campaign_id: int) -> dict[str, str]:
     """{model: how many of its replies hold no answer that counts, and what was wrong with them}."""
     replies: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -181,20 +166,39 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
     name : of the campaign, or CAMPAIGN/ARM for one of several arms with judgments. names : people by name, not by
     pseudonym. final : as in `judgment_rows`; else what assessors said, which their agreement is about.
     """
-    row, arm = _find_arm(connection, name, pairs=False)
-    settings, arms = read_settings(row).arms[arm].settings, [arm] if arm else None
+    row, arm, arms = _find_arm(connection, name, pairs=False)
+    settings = read_settings(row).arms[arm].settings
     rows = list(judgment_rows(connection, row.id, arms=arms, everything=True, names=names, final=final))
     columns = _columns([cells for *cells, counted, _, _ in rows if counted], JUDGMENTS)
-    notes = [*origin_notes(connection, row, columns["origin"], final=final)]
-    if unranked := [status for *_, status, _ in rows].count(UNRANKED):
-        left_out = "scores and exports leave out judgments of gold documents that no run ranks"
-        notes.append(f"campaign {row.name}: {left_out}: {unranked}")
-    for name, replies in unanswered(connection, row.id).items():
-        notes.append(f"campaign {row.name}: {name}: {replies}")
+    origins, notes = Counter(columns["origin"]), []
+    if n := origins[OF_GOLD]:
+        notes.append(
+            f"judgments of gold documents: {n} (compare --unjudged condensed leaves out those that an assessor did not "
+            "see)"
+        )
+    if n := len(final_answers(connection, row.id)):
+        notes.append(
+            f"answers replaced by final answers of owners: {origins[FINAL]} (final answers: {n})"
+            if final
+            else f"final answers of owners, left out: {n}"
+        )
+    if n := [status for *_, status, _ in rows].count(UNRANKED):
+        notes.append(f"scores and exports leave out judgments of gold documents that no run ranks: {n}")
+    assessors = zip(columns["assessor"], columns["kind"], strict=True)
+    if models := sorted({label for label, kind in assessors if kind == MODEL}):
+        notes.append(f"assessors that are models: {', '.join(models)}")
+    notes += [f"{model}: {replies}" for model, replies in unanswered(connection, row.id).items()]
+    if row.settings.get("question") is not None:
+        notes.append(DRAWN.format(row.name))
     scale = {"*": scale_of(settings)}
     table = Judgments.from_frame(columns, scales=scale) if columns["assessor"] else Judgments.from_rows([])
-    drawn = () if row.settings.get("question") is None else (DRAWN.format(row.name),)
-    return replace(table, notes=(*table.notes, *notes, *drawn))
+    return replace(table, notes=(*table.notes, *(f"campaign {row.name}: {note}" for note in notes)))
+
+
+def counts_gold(connection: Connection, name: str) -> bool:
+    """Whether judgments of gold documents, of which each assessor sees some, are among those of a campaign."""
+    row, _, arms = _find_arm(connection, name, pairs=False)
+    return any(cells[len(export.JUDGMENTS)] == OF_GOLD for cells in judgment_rows(connection, row.id, arms=arms))
 
 
 def scale_of(settings: Settings) -> str:
@@ -204,8 +208,8 @@ def scale_of(settings: Settings) -> str:
 
 def preferences(connection: Connection, name: str, *, names: bool = False) -> Preferences:
     """The preferences and Bad marks of a campaign as they stand; `names` as in `judgments`."""
-    row, arm = _find_arm(connection, name, pairs=True)
-    rows = export.preferences(connection, row.id, arms=[arm] if arm else None, names=names)
+    row, _, arms = _find_arm(connection, name, pairs=True)
+    rows = export.preferences(connection, row.id, arms=arms, names=names)
     columns = _columns(rows, export.PREFERENCES)
     return Preferences.from_frame(columns) if columns["assessor"] else Preferences.from_rows([])
 
@@ -239,14 +243,15 @@ def _ranked(connection: Connection, campaign_id: int) -> list[tuple[str, str, st
     ]
 
 
-def _find_arm(connection: Connection, name: str, *, pairs: bool) -> tuple[CampaignRow, str]:
-    """The campaign, and its only arm with preferences, or with judgments."""
+def _find_arm(connection: Connection, name: str, *, pairs: bool) -> tuple[CampaignRow, str, list[str] | None]:
+    """The campaign, and its only arm with preferences, or with judgments; and this as the arms that are read."""
     row, arms = find_arms(connection, name)
     of_kind = {arm: protocol for arm, protocol in arms.items() if (protocol == PREFERENCE) == pairs}
     if not of_kind:
         reader = "judgments" if pairs else "preferences"
         raise ArgumentError(f"{name}: this campaign collects {', '.join(arms.values())}; read them with {reader}()")
-    return row, only_arm(row.name, of_kind)
+    arm = only_arm(row.name, of_kind)
+    return row, arm, [arm] if arm else None
 
 
 def _columns(rows: Iterable[Sequence[Any]], names: tuple[str, ...]) -> dict[str, list[Any]]:

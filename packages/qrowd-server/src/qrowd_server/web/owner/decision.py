@@ -1,7 +1,7 @@
 """Which system is better by the answers so far: what `qrowd compare --campaign` and the report say, for a page.
 
-People see some of the gold documents, each other ones. So with gold questions, rankings are condensed to what each
-assessor judged: else a system would lose by those gold documents that an assessor did not see.
+People see some of the gold documents, each other ones. So where runs rank gold documents, rankings are condensed to
+what each assessor judged: else a system would lose by those gold documents that an assessor did not see.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qrowd.errors import QrowdError
-from qrowd_server.campaigns.running.collected import judgments, kept_runs
+from qrowd_server.campaigns.running.collected import counts_gold, judgments, kept_runs
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def decision_of(context: OwnerContext) -> Decision | None:
             runs, judged = await context.read(kept_runs, name), await context.read(judgments, name, names=names)
             if runs is None:
                 return None
-            return await asyncio.to_thread(decide, runs, judged, row.settings.get("gold") is not None)
+            return await asyncio.to_thread(decide, runs, judged, await context.read(counts_gold, name))
         except QrowdError:  # preferences, or too few judgments to compare them
             return None
 
