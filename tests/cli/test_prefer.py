@@ -206,7 +206,7 @@ def test_preferences_are_not_cautioned_as_grades_are(tmp_path, qrowd, runs):
         (("prefer", "agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),
         (
             ("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "topics"),
-            "topics: choose",
+            "--resample topics: documents are ranked within a topic; rank systems by --across-topics",
         ),
         (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "all"), "'--resample': 'all'"),
         (

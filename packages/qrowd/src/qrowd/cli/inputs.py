@@ -53,12 +53,9 @@ class JudgmentsAndMaybeRuns(Data):
 
 
 @dataclass(frozen=True)
-class RunsAndJudgments(Data):
+class RunsAndJudgments(JudgmentsAndMaybeRuns):
     """Runs and judgments, from files by position or by option."""
 
-    SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments"})
-    runs: Annotated[list[str] | None, data_option("--runs", **reading.RUNS)] = None
-    system: System = "file"
     files: reading.Files = None
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -28,10 +28,7 @@ def bradley_terry(
     ] = False,
     across_topics: Annotated[
         bool,
-        option(
-            "--across-topics",
-            help="Rank systems, which have the same names on all topics, over all topics.",
-        ),
+        option("--across-topics", help="Rank systems, which have the same names on all topics, over all topics."),
     ] = False,
     ties: Annotated[
         Literal["half", "davidson"] | None,
@@ -43,7 +40,7 @@ def bradley_terry(
     resample: Annotated[
         Literal["pairs", "assessors", "topics", "both"] | None,
         option(
-            help="What is resampled; both: pairs and assessors, or across topics topics and assessors.",
+            help="What is resampled; both: pairs and assessors. Across topics: topics, or topics and assessors (both).",
             panel="Sampling",
             show_default="pairs; both across topics",
         ),
@@ -71,10 +68,14 @@ def bradley_terry(
     given = {"ties": ties, "resample": resample, "n_resamples": n_resamples, "confidence": confidence, "rng": seed}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if across_topics:
-        if assessor_weights or position:
+        if any((assessor_weights, position)):
             raise ArgumentError("--across-topics goes with neither --assessor-weights nor --position")
         deliver(battle_document(preferences, **chosen), output)
         return
+    if resample == "topics":
+        raise ArgumentError(
+            "documents are ranked within a topic; rank systems by --across-topics", "resample", resample
+        )
     chosen = {"n_resamples": 200, "assessor_weights": assessor_weights, "position": position, **chosen}
     with catch_warnings(action="ignore"):  # the document says what did not converge
         worths = fit(preferences, **chosen)
