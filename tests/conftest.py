@@ -17,9 +17,19 @@ from hypothesis.strategies import text
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: each core has a process of tests already
 
 from browsers import browser, running
-from stores import address, emptied, empty, opened, postgres, store
+from stores import address, emptied, empty, opened, postgres, store, without_copies
 
-__all__ = ["address", "browser", "emptied", "empty", "opened", "postgres", "running", "store"]  # fixtures
+__all__ = [
+    "address",
+    "browser",
+    "emptied",
+    "empty",
+    "opened",
+    "postgres",
+    "running",
+    "store",
+    "without_copies",
+]  # fixtures
 
 
 def declare(distribution: str, folder: Path) -> None:

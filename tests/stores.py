@@ -3,7 +3,7 @@
 Tests of `collect/store` run on both databases (see their conftest), all others on SQLite; with
 `pytest --database postgresql` those run on PostgreSQL instead. Stores in the process of the tests do not wait for the
 disk, since no test cuts the power; the servers that tests start do. Stores in one process share the SQL that statements
-were compiled to: to compile it anew for each of thousands of stores took a tenth of the time of all tests.
+were compiled to, and their files begin as copies of one: both, done anew, took as long as many a test.
 """
 
 import sqlite3
@@ -20,6 +20,7 @@ from sqlalchemy import Engine, Pool, event
 from qrowd_server.store.base import Store
 from qrowd_server.store.engine import open_store
 from qrowd_server.store.schema import metadata
+from qrowd_server.store.sqlite import SqliteFile
 from servers import PostgresServer, postgres_server
 
 
@@ -83,10 +84,31 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server.drop(url)
 
 
+_check_place = SqliteFile.check_place
+
+
+def check_place(file: SqliteFile, *, create: bool) -> None:
+    """Let a new file begin with our tables. A test of how they are made uses `without_copies`."""
+    if create and file.path.parent.is_dir() and not file.path.exists():
+        file.path.touch(0o600)
+        file.path.write_bytes(empty_file())
+    _check_place(file, create=create)
+
+
+SqliteFile.check_place = check_place  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new file is empty."""
+    monkeypatch.setattr(SqliteFile, "check_place", _check_place)
+
+
 @cache
 def empty_file() -> bytes:
-    """A SQLite file with our tables; making them takes as long as many a test of them."""
-    with TemporaryDirectory() as folder:
+    """A SQLite file with our tables."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SqliteFile, "check_place", _check_place)
         open_store(Path(folder) / "judgments.db").close()
         return (Path(folder) / "judgments.db").read_bytes()
 
@@ -97,9 +119,6 @@ def opened() -> Iterator[Callable[..., Store]]:
     stores: list[Store] = []
 
     def open_one(url: str | Path, **options: bool) -> Store:
-        path = Path(str(url).removeprefix("sqlite:///"))
-        if not options and path.suffix == ".db" and not path.exists():
-            path.write_bytes(empty_file())
         stores.append(open_store(url, **options))
         return stores[-1]
 

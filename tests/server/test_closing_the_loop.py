@@ -87,22 +87,24 @@ def same_scores(found: xarray.DataArray, expected: xarray.DataArray) -> None:
     np.testing.assert_array_equal(found.values, expected.values)
 
 
-@pytest.mark.parametrize("n_assessors", [3, pytest.param(30, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("n_assessors", "n_topics", "k"), [(3, 2, 6), pytest.param(30, 3, 8, marks=pytest.mark.nightly)]
+)
 def test_simulated_assessors_grade_through_http_and_the_scores_are_those_of_the_simulation(
-    tmp_path: Path, n_assessors: int
+    tmp_path: Path, n_assessors: int, n_topics: int, k: int
 ) -> None:
-    truth = simulate_pool(3, 8, rng=3)
+    truth = simulate_pool(n_topics, k, rng=3)
     behaviours: dict[str, Behaviour] = {f"a{i:02}": BEHAVIOURS[i % len(BEHAVIOURS)] for i in range(n_assessors)}
     said = simulate_judgments(truth, behaviours, rng=4)
-    runs = simulate_runs(truth, 6, depth=8, rng=5)
-    assert len(said) == n_assessors * 24
+    runs = simulate_runs(truth, 6, depth=k, rng=5)
+    assert len(said) == n_assessors * n_topics * k
     grade = {(row.assessor, row.document): str(int(row.value)) for row in said.to_frame().itertuples()}
 
     def by(name: str) -> Choose:
         return lambda screen: {"do": "judge", "text": grade[name, screen.titles[0]], "reason": ""}
 
     url = f"sqlite:///{tmp_path / 'judgments.db'}"
-    plan = planned(truth, "loop", settings_of("grades", {"k": 8, "redundancy": n_assessors, "rating": False}))
+    plan = planned(truth, "loop", settings_of("grades", {"k": k, "redundancy": n_assessors, "rating": False}))
     judged(url, plan, {name: by(name) for name in behaviours}, tmp_path)
 
     expected = qrowd.evaluate(runs, said, ["nDCG@5", "AP", "P@3"]).to_xarray()

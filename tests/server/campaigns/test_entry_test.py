@@ -156,7 +156,7 @@ def first_assigned(store: Store) -> list[dict[str, Any]]:
     return store.read(read)
 
 
-@pytest.mark.parametrize("protocol", ["grades", "preference"])
+@pytest.mark.parametrize("protocol", ["grades", pytest.param("preference", marks=pytest.mark.nightly)])
 def test_where_a_topic_has_too_few_gold_questions_the_rest_of_the_entry_test_is_in_the_next_unit(
     store: Store, protocol: str
 ):

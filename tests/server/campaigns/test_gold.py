@@ -162,7 +162,7 @@ def test_grades_of_gold_documents_are_judgments_and_gold_pairs_are_no_preference
         else:
             assert row["right"] == (row["answer"] == "better")
     standing = store.read(lambda c: progress(c, "pilot", 2e9))
-    assert standing.answers + standing.uncounted == len(own)
+    assert standing.answers + standing.uncounted == len(own) + n_bad
     for format in ("csv", "parquet", "spreadsheet"):
         for kind in ("gold", "payment", what):
             assert store.read(lambda c, k=kind, f=format: b"".join(export_rows(c, "pilot", k, f, everything=k == what)))

@@ -55,6 +55,7 @@ def campaigns(opened, tmp_path):
     return opened(tmp_path / "judgments.db")
 
 
+@pytest.mark.nightly
 def test_a_coin_keeps_half_of_the_chains_where_every_pair_is_asked(campaigns):
     preferences = collect(campaigns, choose=coin, assessors=2, order="all")
     assert len(preferences) == 2 * PAIRS

@@ -40,7 +40,7 @@ PLANS = {
     "in pairs": {"protocol": "preference", "redundancy": 4, "sharing": "shared", "pair_redundancy": 2, "stop": False},
 }
 SHARED = ("together", "in pairs")
-EVERY = [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in SHARED)) for kind in PLANS]
+EVERY = [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in (*SHARED, "magnitude"))) for kind in PLANS]
 JOURNEY = {"consent": True, "practice": True, "practice_each_unit": True, "practice_restart": True}
 
 
@@ -303,7 +303,11 @@ def test_nothing_stays_of_what_could_not_be_saved(store, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in ("magnitude", "preference"))) for kind in PLANS]
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.nightly] * (kind in ("magnitude", "preference", "in pairs")))
+        for kind in PLANS
+    ],
 )
 def test_no_unit_is_judged_more_often_than_wanted_and_no_topic_twice_by_anybody(store, kind):
     created(store, small_plan(**PLANS[kind] | {"question": False}, campaign={"lease_minutes": 1}))

@@ -312,6 +312,7 @@ def test_the_next_batch_is_drawn_when_half_of_one_is_judged(store, tmp_path):
     assert all(len(one.documents) <= 3 for one in store.read(lambda c: c.execute(select(unit)).all()))
 
 
+@pytest.mark.nightly
 def test_nobody_judges_a_document_twice_and_each_gets_its_number_of_people(store, tmp_path):
     world = make_world(topics=2, documents=12)
     live = Live(store, tmp_path / "f", world=world, redundancy=2, settings="batch = 4\ntolerance = 0.0\n")

@@ -311,7 +311,7 @@ def test_who_always_gives_the_same_answer_is_found_although_half_of_the_answers_
     assert not any(is_below(careful[:n], **rule) for n in range(21))
 
 
-@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("n_people", "most"), [(100, 17), pytest.param(400, 40, marks=pytest.mark.nightly)])
 def test_honest_people_are_excluded_no_more_often_than_the_risk_and_guessing_is_found(
     n_people: int, most: int, first: int

@@ -150,6 +150,7 @@ def test_who_comes_second_judges_what_the_first_did_and_nobody_is_asked_more():
         assert len(second.answers) <= len(first.answers)
 
 
+@pytest.mark.nightly
 def test_what_disagreement_leaves_open_is_asked_of_whoever_comes_until_the_systems_are_settled():
     for seed, topic in enumerate(topics(2)):
         room = judged_in_turn(topic, seed, error=0.2)

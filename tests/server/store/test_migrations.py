@@ -19,6 +19,8 @@ from qrowd_server.store.schema import metadata
 from qrowd_server.store.sessions import find_api_key, make_api_key
 from servers import PostgresServer
 
+pytestmark = pytest.mark.usefixtures("without_copies")
+
 PARTS = {
     "sqlite": "select name, sql from sqlite_master where name not like '%alembic%' and sql is not null",
     "postgresql": """
