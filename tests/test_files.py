@@ -598,6 +598,7 @@ def test_preferences_are_no_judgments(dl21):
             read_judgments(dl21 / "preferences" / f"{name}.txt.gz")
 
 
+@pytest.mark.nightly
 def test_a_real_table_read_by_pandas_gives_the_same_judgments(rf10):
     path = rf10 / "trec-rf10-data.txt.gz"
     frame = pd.read_csv(path, sep="\t", dtype=str)

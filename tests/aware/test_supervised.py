@@ -48,7 +48,7 @@ def by_label(scores, measure, assessor, topics):
     return [None if np.isnan(row).any() else row.tolist() for row in found]
 
 
-@pytest.mark.parametrize("topics", [None, ["q2", "q5", "q7"]])
+@pytest.mark.parametrize("topics", [["q2", "q5", "q7"], pytest.param(None, marks=pytest.mark.nightly)])
 def test_against_a_gold_assessor_the_similarity_is_the_accuracy(scored, topics):
     scores, gold = scored
     similarities = similarity_to_gold(scores, gold, topics=topics)

@@ -13,7 +13,9 @@ def experts(folder):
     return ["--judgments", *(folder / "judges" / f"{name}.qrels" for name in EXPERTS)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [pytest.param(one, marks=[pytest.mark.nightly] * (one in ("mean", "sum", "median"))) for one in METHODS]
+)
 def test_every_method_merges_into_one_judgment_per_document(qrowd, experts, folder, tmp_path, method):
     judged = ["--judgments", folder / "magnitudes.csv"] if method == "geometric-mean" else experts
     outcome = qrowd("aggregate", *judged, "--method", method, "--output", "a.csv", "--qrels", "merged.qrels")

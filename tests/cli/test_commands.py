@@ -47,7 +47,9 @@ def test_evaluate_with_a_baseline_adds_wins_and_a_corrected_test(qrowd, folder):
     assert header.split()[-3:] == ["difference", "wins/ties/losses", "p"]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "json", "md", "tex"])
+@pytest.mark.parametrize(
+    "ending", ["csv", "parquet", "md", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("json", "tex"))]
+)
 def test_output_writes_a_file_of_each_kind(qrowd, folder, tmp_path, ending):
     arguments = ["evaluate", "--runs", folder / "runs", "--judgments", folder / "judges", "-m", "AP"]
     assert qrowd(*arguments, "--output", f"s.{ending}").status == 0

@@ -111,7 +111,9 @@ def test_without_a_unit_column_an_assessor_s_judgments_of_a_topic_are_a_unit_and
     assert "units: all judgments of an assessor for a topic" in outcome.out
 
 
-@pytest.mark.parametrize("ending", ["csv", "json", "md", "tex"])
+@pytest.mark.parametrize(
+    "ending", ["csv", "md", *(pytest.param(one, marks=pytest.mark.nightly) for one in ("json", "tex"))]
+)
 def test_every_kind_of_file_is_written(qrowd, mine, tmp_path, ending):
     assert qrowd("magnitude", *mine, "--gold", "levels.csv", "-o", f"of.{ending}").status == 0
     assert (tmp_path / f"of.{ending}").stat().st_size > 50

@@ -187,6 +187,7 @@ def test_hundreds_of_assessors_are_drawn_as_fifty():
     assert pairs.df == MOST_DF
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("assessors", "tastes", "n", "least", "most"),
     [

@@ -34,6 +34,7 @@ def test_all_28_effect_sizes_and_all_six_groupings_follow_from_what_is_printed()
     assert {row[-1] for row in (*sizes.rows, *groups.rows)} == {"match"}
 
 
+@pytest.mark.nightly
 def test_the_components_of_table_5_are_the_first_groups_of_figures_8_and_9(shown):
     table = next(one for one in printed.on_panels({"here": shown.study}) if one.title.startswith("Table 5")).table()
     verdicts = {(row[0], row[1]): row[-1] for row in table.rows}

@@ -29,6 +29,7 @@ def published(dl21: Path) -> ReplayPanel:
     return next(real(dl21.parent))
 
 
+@pytest.mark.nightly
 def test_a_replay_is_what_next_judgments_says_step_by_step(panel: ReplayPanel) -> None:
     pair = (panel.systems[1], panel.systems[2])
     problem, gains = panel.problem(Question("better", pair))

@@ -35,7 +35,10 @@ def test_a_proven_stop_is_never_wrong_and_never_later(seed, noise, bad, systems)
             assert found.error < 1e-12
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "order",
+    [pytest.param(one, marks=[pytest.mark.nightly] * (one not in ("utility", "merge", "random"))) for one in ORDERS],
+)
 def test_the_same_seed_replays_the_same(order):
     topic, seed = simulate_topic(rng=7), 8
     stop = {**PROVEN, "stop_probability": 0.9}

@@ -139,6 +139,7 @@ qrowd.evaluate(collection.runs, collection.judgments, ["AP"], results=sys.argv[2
 """
 
 
+@pytest.mark.nightly
 def test_after_a_kill_the_parts_that_were_scored_are_not_scored_again(demo, collection, tmp_path):
     results = tmp_path / "results"
     words = [sys.executable, "-c", CLIENT, str(collection.folder), str(results)]

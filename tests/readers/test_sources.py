@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ir_datasets.formats import TsvQueries
 
+from command_line import status_of
 from data_sets import RUN, local, registered
 from qrowd import read_judgments, read_preferences, read_runs
 from qrowd.errors import FileError
@@ -156,7 +157,8 @@ def test_the_command_line_reads_data_sets_exports_and_run_folders(tmp_path):
     assert "bm25" in result.stdout
 
 
-def test_five_language_models_of_a_folder_score_runs_under_their_full_names(tmp_path):
+def test_five_language_models_of_a_folder_score_runs_under_their_full_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     tira(tmp_path / "runs" / "bm25", "tag: bm25\n")
     names = [f"umbrela-{model}-{version}" for model in ("qwen3.5-9b", "ministral-3-14b") for version in ("v1", "v2")]
     names.append("umbrela-codex-gpt5.5-medium-reasoning-v1")
@@ -165,10 +167,7 @@ def test_five_language_models_of_a_folder_score_runs_under_their_full_names(tmp_
         (tmp_path / "judges" / f"{name}.qrels").write_text("q1 0 d1 3\nq1 0 d2 0\n")
     (tmp_path / "judges" / "README.md").write_text("# Judgments of models\n")
     arguments = ["evaluate", "--runs", "runs", "--judgments", "judges", "-m", "P@1", "-o", "scores.csv"]
-    result = subprocess.run(
-        [sys.executable, "-m", "qrowd", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stderr
+    assert status_of(*arguments) == 0, capsys.readouterr().err
     assert set(names) <= set((tmp_path / "scores.csv").read_text().replace("\n", ",").split(","))
 
 

@@ -85,6 +85,7 @@ def test_what_somebody_did_not_judge_stays_unjudged_when_shuffled():
     assert np.isnan(found.values[0, row]).sum() == len(NAMES)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [4, pytest.param(10, marks=pytest.mark.nightly)])
 def test_a_lenient_or_severe_judge_of_better_systems_favours_nobody_once_severity_is_taken_out(n):
     plain, adjusted, held = [], [], []

@@ -123,7 +123,7 @@ def test_what_is_not_counted_is_said_with_its_reason(panel, people):
         assert why in unescape(report_page(found)).replace("<wbr>", "")
 
 
-@pytest.mark.parametrize("measure", ["AP", "ERR@10"])
+@pytest.mark.parametrize("measure", ["ERR@10", pytest.param("AP", marks=pytest.mark.nightly)])
 def test_a_measure_that_is_no_sum_has_the_bounds_of_fragility_and_no_parts(people, measure):
     found = summary_of(*people, measure)
     systems = [found.answer.first, found.answer.second]

@@ -66,7 +66,7 @@ def values_of(text):
 
 
 @pytest.mark.parametrize("flags", SETTINGS)
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", ["parameters", pytest.param("names", marks=pytest.mark.nightly)])
 def test_the_text_is_the_programs_byte_for_byte(kind, flags, tmp_path):
     ours, theirs = SETTINGS[flags]
     qrels, run = collection(sum(map(ord, kind + flags)))

@@ -18,7 +18,13 @@ METHODS = ("uniform", "majority", "sgl_rmse_msd(n_resamples=5)")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "fragility")) for name in PLOTS]
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.nightly] * (name in ("fragility", "components", "differences", "coverage"))
+        )
+        for name in PLOTS
+    ],
 )
 def test_everything_drawn_is_on_the_canvas_and_the_axes_keep_their_room(name):
     with warnings.catch_warnings(), styled():
