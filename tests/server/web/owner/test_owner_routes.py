@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import func, select
 from starlette.routing import Route
 
+from judging import seeded
 from qrowd.judge import FunctionModel
 from qrowd.judge.exchange import Request
 from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_files
@@ -468,7 +469,8 @@ def test_every_file_is_what_the_export_writes_under_a_fitting_name(tmp_path: Pat
             assert kinds_of([protocol])[0] in listed[0]
         assert owner.get("/owner/c/demo-grades/export/preferences/csv").status == 404
         assert owner.get("/owner/c/demo-grades/export/preferences/qrels").status == 404
-        assert owner.get("/owner/c/demo-grades/export/judgments/exe").status == 404
+        refused = owner.get("/owner/c/demo-grades/export/judgments/exe")
+        assert (refused.status, "it cannot hold the judgments; choose one of jsonl" in refused.text) == (422, True)
 
 
 def test_what_a_format_cannot_hold_is_told_before_a_file_begins(made: Estate) -> None:
@@ -527,6 +529,22 @@ def test_numbers_and_times_read_well() -> None:
     assert formatting.base_of("a/b") == "/owner/c/a%2Fb"
 
 
+@pytest.mark.parametrize("per_answer", [0.001, 1.0])
+def test_assessors_are_those_of_the_moment_unless_there_are_so_many_answers_that_the_page_says_of_when(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, per_answer: float
+) -> None:
+    monkeypatch.setattr("qrowd_server.web.owner.assessors.PER_ANSWER", per_answer)
+    with estate(tmp_path) as made:
+        owner = made.owner()
+        before = text_of(owner.get("/owner/c/small").text)
+        asyncio.run(seeded(made.store, made.clock, seed=3).arrive("small", "link", "zoe"))
+        made.clock.now += 20
+        later = text_of(owner.get("/owner/c/small/live").text)
+        assert ("zoe" in before, "zoe" in later) == (False, per_answer < 1)
+        for page in (later, text_of(owner.get("/owner/c/small/results").text)):
+            assert ("As it was 20 seconds ago." in page) == (per_answer == 1)
+
+
 def test_results_are_computed_once_until_their_time_or_a_change_of_their_campaign() -> None:
     computed: list[tuple[str, float]] = []
 
@@ -538,7 +556,7 @@ def test_results_are_computed_once_until_their_time_or_a_change_of_their_campaig
 
         for now in (0.0, 5.0, 12.0):
             for name in ("first", "second") * 2:
-                await memory.get(("quality", name), 10, partial(result, name))
+                await memory.get(("quality", name), lambda _: 10, partial(result, name))
             if now == 0.0:
                 memory.forget("first")
 

@@ -144,7 +144,7 @@ class Quality:
     alpha, by_topic : Krippendorff's, of judgments that count; None for preferences, and where no two assessors judged
         the same document. pairs_alike : share of pairs that two assessors ordered alike, each two judgments counting
         once; None for judgments. why_not : why there is no agreement to tell, "" where there is.
-        has_gold : whether there are gold questions.
+        has_gold : whether there are gold questions. at : when that was so.
     """
 
     campaign: str
@@ -156,6 +156,7 @@ class Quality:
     why_not: str = ""
     arm: str = ""
     has_gold: bool = False
+    at: float = 0.0
 
 
 def quality(
@@ -176,7 +177,7 @@ def quality(
     row, arms = find_arms(connection, name)
     arm = only_arm(row.name, arms)
     protocol = arms[arm]
-    further: dict[str, Any] = {"arm": arm, "has_gold": read_settings(row).gold is not None}
+    further: dict[str, Any] = {"arm": arm, "has_gold": read_settings(row).gold is not None, "at": at}
     if protocol == PREFERENCE:
         profiles, pairs_alike, why_not = _alike(collected.preferences(connection, name, names=names))
         rows = _rows(connection, row, arm, profiles, at, names=names)

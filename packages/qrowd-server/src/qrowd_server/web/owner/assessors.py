@@ -26,20 +26,23 @@ from qrowd_server.web.forms import Form
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext, choose_one, form, page
 from qrowd_server.web.problems import not_found
 
-FRESH = 30.0  # seconds that quality is shown without being worked out again
+FRESH, PER_ANSWER = 30.0, 0.001  # seconds that quality is shown without being worked out again, at most and by answer
 UNITS_SHOWN = 50  # the last so many
 LONGEST_REASON = 2000
 CANNOT_TELL = "cannot tell"
 
 
 async def quality_of(context: OwnerContext) -> Quality:
-    """The quality of a campaign's judgments, in the arm that the page shows, up to some seconds ago."""
+    """The quality of a campaign's judgments, in the arm that the page shows; of many, up to some seconds ago."""
     name, arm, names = context.campaign.name, context.arm, context.may(OWNER_OF)  # others see pseudonyms
 
     async def work() -> Quality:
         return await context.read(quality, f"{name}/{arm}".rstrip("/"), context.now, names=names)
 
-    return await context.memory.get(("quality", name, arm, names), FRESH, work)
+    def seconds(q: Quality) -> float:
+        return min(FRESH, PER_ANSWER * sum(one.answers for one in q.assessors))
+
+    return await context.memory.get(("quality", name, arm, names), seconds, work)
 
 
 # ---- one assessor

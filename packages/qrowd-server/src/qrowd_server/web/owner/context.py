@@ -284,15 +284,17 @@ class Memory:
         self.clock = clock
         self._results: dict[tuple[object, ...], tuple[float, asyncio.Task[Any]]] = {}
 
-    async def get(self, key: tuple[object, ...], seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work` as it was begun less than `seconds` ago, or is under way; else a new one.
+    async def get(
+        self, key: tuple[object, ...], seconds: Callable[[T], float], work: Callable[[], Coroutine[Any, Any, T]]
+    ) -> T:
+        """The result of `work` as it was begun less than so many seconds ago, or is under way; else a new one.
 
-        key : the kind of result, the campaign, and what else there is.
+        key : the kind of result, the campaign, and what else there is. seconds : for how long a result is kept.
         """
-        until, task = self._results.get(key, (0.0, None))
-        if task is None or (task.done() and (self.clock() >= until or task.exception() is not None)):
+        began, task = self._results.get(key, (0.0, None))
+        if task is None or (task.done() and (task.exception() or self.clock() >= began + seconds(task.result()))):
             task = asyncio.ensure_future(work())
-            self._results[key] = self.clock() + seconds, task
+            self._results[key] = self.clock(), task
         result: T = await asyncio.shield(task)
         return result
 

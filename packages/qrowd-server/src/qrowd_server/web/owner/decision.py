@@ -59,7 +59,9 @@ async def decision_of(context: OwnerContext) -> Decision | None:
             return None
 
     try:
-        return await asyncio.wait_for(context.memory.get(("decision", row.name, arm, names), FRESH, work), PATIENCE)
+        return await asyncio.wait_for(
+            context.memory.get(("decision", row.name, arm, names), lambda _: FRESH, work), PATIENCE
+        )
     except TimeoutError:
         return WAITING
 

@@ -75,7 +75,7 @@ async def export_file(context: OwnerContext) -> Response:
     what, format = context.request.path_params["what"], context.request.path_params["format"]
     fields, name = query_of(context.request), context.campaign.name
     arm = context.arm if fields.get("arm") else ""
-    if what not in collected(context.campaign, arm) or not _can_hold(what, format):
+    if what not in collected(context.campaign, arm):
         raise not_found()
     of, everything = f"{name}/{arm}".rstrip("/"), fields.get("everything") == "1"
     try:
@@ -87,16 +87,12 @@ async def export_file(context: OwnerContext) -> Response:
 async def export_names(context: OwnerContext, fields: Form) -> Response:
     """A file with names and ids of platforms."""
     what, _, format = fields.get("file", "").partition("/")
-    if what == DESIGN or what not in collected(context.campaign) or not _can_hold(what, format):
+    if what == DESIGN or what not in collected(context.campaign):
         raise ArgumentError("file: choose one of the list")
     server, name, account = context.server, context.campaign.name, context.owner.name
     at = server.clock()
     await server.write(note_names, name, what, format or what, at, account=account)
     return await download(server, name, what, format, names=True)
-
-
-def _can_hold(what: str, format: str) -> bool:
-    return not EXPORTS[what].formats or format in EXPORTS[what].formats
 
 
 ROUTES: list[BaseRoute] = [
