@@ -57,6 +57,13 @@ def test_the_caption_names_the_change_and_the_systems_behind_the_ranks():
     assert figure.frame().equals(expected.to_frame())
 
 
+def test_by_default_the_pairs_are_those_of_the_best_twelve_systems():
+    runs = {f"s{i}": {t: {f"d{i}": 1.0} for t in "tu"} for i in range(14)}
+    judgments = {who: {t: {f"d{i}": i for i in range(14)} for t in "tu"} for who in ("ann", "bob")}
+    figure = PLOTS["fragility"](qrowd.Runs.from_dict(runs), qrowd.Judgments.from_dict(judgments), Options(("DCG@1",)))
+    assert set(figure.frame()["first"]) | set(figure.frame()["second"]) == {f"s{i}" for i in range(2, 14)}
+
+
 def test_without_whole_grades_a_change_is_what_another_assessor_gave():
     fractions = Judgments.from_rows(
         [

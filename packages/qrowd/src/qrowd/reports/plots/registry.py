@@ -188,7 +188,7 @@ def _differences(data: PlotData) -> Figure:
 def _fragility(data: PlotData) -> Figure:
     from qrowd.influence.fragility import fragility
 
-    best = _best(data.scores(), data.options.top or 24)
+    best = _best(data.scores(), data.options.top or 12)
     conventions = data.options.conventions
     confidence = data.options.confidence
     whole = data.graded.shared_scale().kind in ("binary", "graded")
