@@ -111,7 +111,7 @@ MARKED = Table(
                 '<th scope="row" align="left">a&lt;b',
             ],
         ),
-        ("tex", [r"a$<$b & \textbf{0.5} & \textsuperscript{†} \\", r"c$|$d & 0.25 &  \\"]),
+        ("tex", [r"a$<$b & \textbf{0.5} & \textsuperscript{$\dagger$} \\", r"c$|$d & 0.25 &  \\"]),
     ],
 )
 def test_what_is_best_and_significant_is_marked_in_every_format(ending, lines):

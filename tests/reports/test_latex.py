@@ -29,7 +29,7 @@ def compile_latex(folder, tables, *, two_columns):
         f"\\documentclass{options}{{article}}\n\\usepackage{{booktabs,graphicx}}\n\\begin{{document}}\nText.\n{body}\n"
     )
     (folder / "x.tex").write_text(text + "\\end{document}\n", encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "x.tex"]
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
     outcome = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     log = (folder / "x.log").read_text(encoding="latin-1")
     assert outcome.returncode == 0, log[-3000:]
@@ -60,7 +60,11 @@ def test_the_tables_of_evaluate_and_compare_compile_and_fit_the_line(tmp_path, t
     other = Document("100 % of a_b\nand more", (many, noted), ("a ≥ −1",), dict)
     parts = [summary.to_document(), comparison.to_document(), other]
     tables = [render(part, "x.tex").decode().replace("tab:qrowd", f"tab:{i}") for i, part in enumerate(parts)]
-    assert complaints(compile_latex(tmp_path, tables, two_columns=two_columns)) == []
+    log = compile_latex(tmp_path, tables, two_columns=two_columns)
+    assert complaints(log) == []
+    fonts = set(re.findall(r"<([^<>]*)>", log.partition("Here is how")[2].replace("\n", "")))
+    assert fonts
+    assert [font for font in fonts if not font.endswith(".pfb")] == []  # others are bitmaps
 
 
 @given(st.text(st.characters(max_codepoint=126)), st.text(st.characters(max_codepoint=126)))

@@ -14,7 +14,7 @@ LONG_WORD = 20  # letters of a word in which a line may end
 UNBROKEN = 12  # letters without a place where a line may end
 
 SPECIAL = {
-    **{c: f"\\{c}" for c in "&%$#_{}"},
+    **{c: f"\\{c}" for c in "&%#_{}"},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -27,6 +27,11 @@ SPECIAL = {
     "−": "$-$",
     "∞": r"$\infty$",
     "✓": r"$\surd$",
+    "†": r"$\dagger$",  # as text, these four and \$ are bitmaps (Type 3) with plain pdflatex
+    "‡": r"$\ddagger$",
+    "×": r"$\times$",
+    "÷": r"$\div$",
+    "$": r"\symbol{36}",
 }
 
 
