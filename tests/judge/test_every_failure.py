@@ -28,6 +28,7 @@ def job(tmp_path):
     return planned
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("ctrl_c")
 def test_each_answer_is_judged_rightly_or_counted_as_unread_and_none_is_asked_again(job, tmp_path, monkeypatch):
     monkeypatch.setattr(running, "FIRST_WAIT", 0.01)

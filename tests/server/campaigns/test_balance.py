@@ -151,6 +151,7 @@ class Crowd:
 NUMBERS = count()
 
 
+@pytest.mark.nightly
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**32), topics=st.integers(1, 4), redundancy=st.integers(1, 2), data=st.data())
 def test_the_balance_is_exact_whatever_the_interleaving_and_whoever_leaves_their_first_unit(

@@ -293,7 +293,7 @@ def test_two_assessors_of_a_shared_topic_may_have_the_same_gold_pair_at_once(sto
 @pytest.mark.parametrize(
     ("protocol", "n_people", "honest_at_most", "random_at_least"),
     [
-        ("grades", 6, 0, 2),
+        pytest.param("grades", 6, 0, 2, marks=pytest.mark.nightly),
         pytest.param("preference", 6, 0, 1, marks=pytest.mark.nightly),
         pytest.param("grades", 16, 0, 4, marks=pytest.mark.nightly),
         pytest.param("preference", 16, 0, 3, marks=pytest.mark.nightly),

@@ -374,6 +374,7 @@ def test_the_reason_is_the_text_beside_the_grade_up_to_the_longest(local, tmp_pa
 ANSWERS = st.sampled_from(['{"grade": 0}', '{"grade": 3}', "2", "grade: 1", "4", "1.5", "none", "", *FAILURES.values()])
 
 
+@pytest.mark.nightly
 @settings(max_examples=3)
 @given(st.lists(ANSWERS, min_size=1, max_size=9), st.booleans())
 def test_the_judgments_are_exactly_the_answers_with_status_ok(tmp_path_factory, script, cannot_tell):

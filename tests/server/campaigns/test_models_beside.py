@@ -117,7 +117,7 @@ def test_whatever_rubbish_a_model_answers_people_finish_the_campaign_and_every_c
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind in ("magnitude", "preference"))) for kind in KINDS]
+    "kind", [pytest.param(kind, marks=[pytest.mark.nightly] * (kind != "together")) for kind in KINDS]
 )
 def test_people_get_the_same_units_and_pairs_whether_a_model_judges_beside_them_or_not(opened, tmp_path, kind):
     what = "judgments" if kind in ("magnitude", "grades") else "preferences"

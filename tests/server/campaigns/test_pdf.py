@@ -29,7 +29,7 @@ def test_every_page_is_an_image_and_the_text_is_that_of_all_pages():
     [
         (b"<html>", "is no PDF; name another file"),
         (b"%PDF-1.4 and nothing else", "is no PDF that can be read"),
-        (pdf("a")[:300], "is no PDF that can be read"),
+        pytest.param(pdf("a")[:300], "is no PDF that can be read", marks=pytest.mark.nightly),
         (pdf(*["a"] * (MAX_PAGES + 1)), f"has {MAX_PAGES + 1} pages; give 1 to {MAX_PAGES}"),
         (pdf("a") + bytes(pdfs.MAX_PDF), "more than 67,108,864; give fewer pages"),
     ],

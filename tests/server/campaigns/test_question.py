@@ -234,7 +234,8 @@ def test_a_decision_that_loses_its_judgments_is_taken_back_and_judging_goes_on(s
     assert store.read(violations) == []
 
 
-@pytest.mark.parametrize("status", ["stopped", pytest.param("paused", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("status", ["stopped", "paused"])
 def test_a_statement_follows_the_judgments_that_count_also_where_nobody_judges(store, tmp_path, status):
     live = Live(store, tmp_path / "f", world=FAR_APART, people=6)
     live.until_decided()

@@ -112,9 +112,10 @@ def test_a_file_that_cannot_be_shown_is_named_by_the_line_of_its_document(tmp_pa
             {"docid": "d", "title": "a", "pdf": "files/one.pdf", "image": "files/example.png"},
             "by image or by pages",
         ),
-        (
+        pytest.param(
             {"docid": "d", "title": "a", "pdf": "files/one.pdf", "layout": "pre"},
             "by pages or by layout",
+            marks=pytest.mark.nightly,
         ),
         ({"docid": "d", "title": "a", "pdf": "../one.pdf"}, "is no name inside the folder"),
         ({"docid": "d", "title": "a", "pdf": 7}, "pdf: 7 cannot be used; give the name of a file"),

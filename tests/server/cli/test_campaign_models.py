@@ -110,7 +110,9 @@ def test_answers_of_units_that_all_failed_are_no_success_and_counted_as_by_the_s
     ("arguments", "message"),
     [
         (("nowhere", "--model", "models.py:mild"), "there is no campaign 'nowhere'; there is pilot"),
-        (("pilot", "--model", "models.py:mild", "models.py:mild"), "is there twice"),
+        pytest.param(
+            ("pilot", "--model", "models.py:mild", "models.py:mild"), "is there twice", marks=pytest.mark.nightly
+        ),
         (("pilot", "--model", "models.py:mild", "--budget", "1"), "has no price; add it to the file of prices"),
     ],
 )

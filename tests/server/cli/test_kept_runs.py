@@ -88,12 +88,12 @@ def judged(exit_status, tmp_path_factory):
     [
         pytest.param(["compare", "-m", "nDCG@4", "--n-resamples", 200], marks=pytest.mark.nightly),
         ["evaluate", "-m", "nDCG@4"],
-        ["plan", "-m", "nDCG@4"],
         ["predict", "-m", "nDCG@4", "--rel", 1, "--cutoff", 4, "--n-resamples", 10],
         ["replace", "--model", "a2", "-m", "nDCG@4"],
         *(
             pytest.param(command, marks=pytest.mark.nightly)
             for command in (
+                ["plan", "-m", "nDCG@4"],
                 ["disagreements", "-m", "nDCG@4"],
                 ["report", "-m", "nDCG@4", "--n-resamples", 50, "--random-assessors", 2],
                 ["table", "-m", "nDCG@4", "--n-resamples", 50],

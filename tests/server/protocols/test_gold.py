@@ -79,6 +79,7 @@ def test_of_each_so_many_documents_in_a_row_one_is_a_gold_question_as_long_as_th
     assert len(set(shown)) == len(shown)
 
 
+@pytest.mark.nightly
 @given(st.integers(0, 2**62), st.integers(0, 5))
 def test_when_gold_questions_run_out_the_unit_goes_on_without(seed: int, n: int):
     shown = gold_task(GRADED[:n], 2, seed).mixed(OWN)
@@ -311,8 +312,9 @@ def test_who_always_gives_the_same_answer_is_found_although_half_of_the_answers_
     assert not any(is_below(careful[:n], **rule) for n in range(21))
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(20, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize(("n_people", "most"), [(100, 17), pytest.param(400, 40, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize(("n_people", "most"), [(100, 17), (400, 40)])
 def test_honest_people_are_excluded_no_more_often_than_the_risk_and_guessing_is_found(
     n_people: int, most: int, first: int
 ):

@@ -92,7 +92,7 @@ def open_still(room):
 # ---------------------------------------------------------------------- laws
 
 
-@pytest.mark.parametrize("sharing", ["own", "shared"])
+@pytest.mark.parametrize("sharing", [pytest.param("own", marks=pytest.mark.nightly), "shared"])
 @pytest.mark.parametrize("order", NAMES)
 @settings(max_examples=3)
 @given(st.integers(0, 10**6), st.booleans())

@@ -53,7 +53,8 @@ def is_whole(store: Store, keys: set[str]) -> None:
         assert store.read(lambda c: c.exec_driver_sql("pragma integrity_check").scalar()) == "ok"
 
 
-@pytest.mark.parametrize("address", ["sqlite", pytest.param("postgresql", marks=pytest.mark.nightly)], indirect=True)
+@pytest.mark.nightly
+@pytest.mark.parametrize("address", ["sqlite", "postgresql"], indirect=True)
 def test_killed_writers_lose_nothing_and_double_nothing(address: str) -> None:
     with open_store(address) as store:
         store.write(lambda connection: soak.prepare(connection, THREADS))

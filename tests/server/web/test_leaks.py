@@ -250,6 +250,7 @@ def test_the_right_answer_stands_anywhere(protocol: str, settings: Any) -> None:
     even([sum(task.options.index(2) == place for task in tasks) for place in range(4)])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("protocol", "settings"), [("magnitude", MagnitudeSettings(k=N)), ("grades", GradesSettings(k=N))]
 )

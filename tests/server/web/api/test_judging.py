@@ -177,6 +177,7 @@ def test_the_same_name_is_the_same_assessor_and_what_it_is_made_of_stays_in_the_
     assert [data["about"] for data in served.store.read(lambda c: c.scalars(of).all())] == [{"key": "stars", **about}]
 
 
+@pytest.mark.nightly
 def test_a_page_is_the_desks_page_field_by_field_and_nothing_else(served: World) -> None:
     async def work() -> Json:
         async with served.client() as client:
