@@ -76,6 +76,17 @@ def test_assessors_finds_the_one_who_answers_at_random(qrowd, experts):
     assert "exclude: --exclude crowd-3 leaves out who stands out" in out
 
 
+def test_the_share_of_documents_judged_the_same_again_is_explained_and_shown_where_there_are_any(qrowd, tmp_path):
+    rows = ["topic,document,assessor,value", "q,d,ann,1", "q,e,ann,0", "q,d,bob,1", "q,e,bob,1"]
+    for name, repeats in (("once.csv", []), ("again.csv", ["q,d,bob,1", "q,e,bob,0"])):
+        (tmp_path / name).write_text("\n".join([*rows, *repeats]) + "\n")
+        outcome = qrowd("assessors", "--judgments", tmp_path / name, "--assessor", "column")
+        assert ("  same again\n" in outcome.out) == bool(repeats), outcome.err
+        note = "\nsame again: share of the documents judged more than once that got the same value every time\n"
+        assert (note in outcome.out) == bool(repeats)
+    assert "0.50\n" in outcome.out
+
+
 def test_all_who_stand_out_are_named_by_the_option_that_leaves_them_out(qrowd, folder):
     lines = (folder / "judges" / "ann.qrels").read_text().splitlines()
     for grade in (1, 2):

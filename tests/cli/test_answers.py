@@ -92,7 +92,7 @@ WIDE = "topic,system,criterion,assessor,value\n" + "".join(
 def test_check_counts_units_and_says_each_note_once(qrowd, tmp_path):
     (tmp_path / "wide.csv").write_text(WIDE + "t0,A,clear,ann,\n")
     out = " ".join(qrowd("check", "wide.csv", "--incomplete-rows", "drop").out.split())
-    assert "runs: 2 systems, 6 topics, 4 units, 24 rows, from wide.csv" in out
+    assert "runs: 2 systems, 6 topics, 4 unit ids, 24 rows, from wide.csv" in out
     assert "documents" not in out
     assert out.count("wide.csv: 1 row with a missing cell") == 1
 

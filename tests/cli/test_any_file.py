@@ -92,7 +92,7 @@ def test_check_reads_preferences_of_each_form(qrowd, tmp_path):
     (tmp_path / "table.csv").write_text("Topic,Winner,Loser,Worker\nq1,a,b,zoe\n")
     outcome = qrowd("check", "pairs.pref", "winner.pref", "levels.pref", "table.csv")
     assert outcome.status == 0
-    assert "preferences: 4 assessors, 1 topic, 3 documents, 6 rows" in outcome.out
+    assert "preferences: 4 assessors, 1 topic, 3 document ids, 6 rows" in outcome.out
 
 
 def test_check_passes_over_files_about_the_data_and_says_so(qrowd, files):

@@ -156,7 +156,7 @@ def test_battles_can_be_ranked_over_topics(asked, tmp_path):
     )]  # fmt: skip
     (tmp_path / "arena.csv").write_text("\n".join(["question_id,model_a,model_b,winner,judge", *rows, ""]))
     out, commands = asked("arena.csv")
-    assert "preferences: 1 assessor, 2 topics, 2 documents, 5 rows, from arena.csv" in words_of(out)
+    assert "preferences: 1 assessor, 2 topics, 2 document ids, 5 rows, from arena.csv" in words_of(out)
     assert commands == ["prefer agree", "prefer bradley-terry"]
     line = "qrowd prefer bradley-terry --preferences arena.csv --across-topics"
     assert f"Which system wins, whoever judges? {line}" in words_of(out)
@@ -489,12 +489,17 @@ def test_no_damaged_file_ends_in_anything_but_a_sentence(damage, simulated, tmp_
         assert sys.stdout.read() or sys.stderr.buffer.getvalue(), name
 
 
+def test_document_ids_are_counted_as_such_where_a_document_belongs_to_two_topics(asked, tmp_path):
+    (tmp_path / "one.qrels").write_text("q1 0 d1 1\nq2 0 d1 0\nq2 0 d2 1\n")
+    assert "judgments: 1 assessor, 2 topics, 2 document ids, 3 rows, from one.qrels" in words_of(asked("one.qrels")[0])
+
+
 def test_an_export_of_another_tool_is_read_and_asked(asked, tmp_path):
     for name, content in EXPORTS.items():
         (tmp_path / name).write_bytes(content)
         out = asked(name)[0]
         assert "What can be asked" in out
-        assert "(export of another tool, columns " in out
+        assert "(export of another tool, columns " in words_of(out)
 
 
 def test_judgments_with_texts_and_unusual_names_are_no_texts(qrowd, tmp_path):

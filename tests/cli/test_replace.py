@@ -34,7 +34,8 @@ def test_the_first_sentence_is_the_answer_and_the_rest_says_what_it_rests_on(qro
     assert "rerank (4 of 12)" in outcome.out
     for note in ("independent: topics, documents of one topic may be alike",
                  "eps 0.2; false discovery rate 0.05", "closeness: rmse", "kappa: Cohen's, weights=quadratic",
-                 "bias: 95 % prediction interval for one more assessor", "severity: removed by shuffling",
+                 "bias: 95 % prediction interval for one more assessor, Student's t with 2.0 degrees",
+                 "severity: removed by shuffling",
                  "alike; of crowd-3, it explained ",
                  "scale: 0-3"):  # fmt: skip
         assert note in outcome.out
@@ -319,7 +320,8 @@ def test_runs_without_a_group_compare_rankings_and_a_note_names_the_group(qrowd,
     outcome = qrowd("replace", *people, "--model", folder / "judges" / "crowd-3.qrels", "--runs", folder / "runs")
     assert outcome.status == 0, outcome.err
     assert "By nDCG@10 of 12 systems, tau-b of its ranking with those of 3 assessors is " in outcome.out
-    assert "bias: not estimated; --group 'NAME=PATTERN' names systems that it may favour, for 3 " in outcome.out
+    said = "\nbias: not estimated: it takes 3 assessors or more, and --group 'NAME=PATTERN' to name systems\n"
+    assert said in outcome.out
 
 
 def test_the_best_systems_stand_by_their_short_names(qrowd, people, folder):

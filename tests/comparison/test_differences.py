@@ -267,6 +267,10 @@ def test_the_sentence_names_the_winner_first():
         text = difference(numbered(scores), *pair).sentence(3)
         assert text.startswith("0 beats 2 by 0.")
         assert "another panel of 3 assessors of this kind would agree, by about 0." in text
+    wide = difference(numbered(scores), "0", "2", confidence=0.9)
+    assert wide.sentence().startswith(
+        f"0 beats 2 by {wide.difference:.3f} [{wide.low:.3f}, {wide.high:.3f}] (90 % interval); "
+    )
     scores[:, :, 2] = scores[:, :, 1] + np.linspace(-1, 1.1, 30)
     assert difference(numbered(scores), "2", "1").sentence().startswith("2 is ahead of 1 by 0.050 [-0.")
     assert (

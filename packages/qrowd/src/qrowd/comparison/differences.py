@@ -202,7 +202,8 @@ class Difference(Result):
         bounds = sorted((sign * self.low, sign * self.high))
         low, high, by = (f"{value:.{digits}f}" for value in (*bounds, abs(self.difference)))
         verb = "beats" if self.excludes_zero else "is ahead of" if self.difference else "is level with"
-        text = f"{winner} {verb} {loser} by {by} [{low}, {high}]"
+        level = "" if self.confidence == 0.95 else f" ({100 * self.confidence:.3g} % interval)"
+        text = f"{winner} {verb} {loser} by {by} [{low}, {high}]{level}"
         agree, n = self.p_panel_agrees(n_assessors), n_assessors or self.n_assessors
         panel = f"another panel of {n} assessors" if n > 1 else "another assessor"
         expected = f"{self.shrinkage_factor * abs(self.difference):.{digits}f}"

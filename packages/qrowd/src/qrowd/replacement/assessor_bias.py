@@ -4,7 +4,7 @@ A model that judges may prefer systems made of the same model. The bias is a dif
 the group is ahead of the other systems by the model's judgments than by the assessors'. Assessors prefer systems too,
 which more topics do not average out: the interval therefore tests whether the model differs more from the assessors
 than another assessor would. It is a prediction interval for one more assessor (Student's t, assessors - 1 degrees of
-freedom).
+freedom or fewer).
 
 A lenient or severe assessor changes the scores of good systems by more, or less, than those of bad ones. To separate
 this from a preference for a group of systems, each assessor is compared with a shuffled version: the judgments are

@@ -178,8 +178,11 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         **{f"{grade:g}": cells(percent, share, digits=0) for grade, share in grades},
         "severity": cells(signed, profiles.severity, digits=3),
         "agreement": profiles.agreement,
-        "same again": cells(number, profiles.consistency, digits=2),
     }
+    again = []
+    if not np.isnan(profiles.consistency).all():
+        columns["same again"] = cells(number, profiles.consistency, digits=2)
+        again = [Note("same again", "share of the documents judged more than once that got the same value every time")]
     drift = "not shown, since no order of judging is recorded (a column order or time of a table)"
     if profiles.order_from:
         columns["drift"] = cells(signed, profiles.drift, digits=3)
@@ -210,5 +213,12 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
         if 2 * len(list(filter(MODEL_NAME.search, profiles.assessors))) > n:
             text += "; caution: most assessors are models by name, who may err alike: leave out no person for that"
         reasons.append(Note("exclude", text))
-    all_notes = (*notes, *reasons, Note("agreement, severity", compared), *_gold(profiles), Note("drift", drift))
+    all_notes = (
+        *notes,
+        *reasons,
+        Note("agreement, severity", compared),
+        *again,
+        *_gold(profiles),
+        Note("drift", drift),
+    )
     return Document(sentence, (Table.of("assessors", columns, 3),), all_notes, profiles.to_frame)

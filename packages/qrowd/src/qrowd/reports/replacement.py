@@ -34,7 +34,7 @@ from qrowd.replacement.assessor_bias import SEVERITY_ERROR, AssessorBias
 from qrowd.replacement.model_comparison import ModelComparison, compare_model
 from qrowd.reports.document import Document, Note, Reported, Table, repeats_note
 from qrowd.reports.notes import scoring_notes
-from qrowd.reports.phrases import MODEL_NAME, count, interval, listed, number, percent, probability, signed
+from qrowd.reports.phrases import MODEL_NAME, count, interval, listed, number, percent, probability, signed, span
 from qrowd.reports.scale_notes import scale_rules, scales_note, thresholds
 from qrowd.reports.table import Column, frame_table
 
@@ -374,9 +374,7 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
         return
     yield Note("rankings", "by the systems' means over the topics that model and assessor both scored")
     if comparison.bias is None:
-        yield Note(
-            "bias", "not estimated; --group 'NAME=PATTERN' names systems that it may favour, for 3 assessors or more"
-        )
+        yield Note("bias", "not estimated: it takes 3 assessors or more, and --group 'NAME=PATTERN' to name systems")
     else:
         yield from _bias_notes(comparison.bias)
 
@@ -408,8 +406,8 @@ def _bias_notes(bias: AssessorBias) -> Iterator[Note]:
     yield Note(
         "bias",
         f"{percent(bias.confidence)} prediction interval for one more assessor, Student's t with "
-        f"{int(bias.df.min())} degrees of freedom; an interval without 0: the model is further from the assessors "
-        "than another assessor would be",
+        f"{span(bias.df.min(), bias.df.max(), 1)} degrees of freedom; an interval without 0: the model is further from "
+        "the assessors than another assessor would be",
     )
     change = ", ".join(f"{s:+.3f} for {g}" for g, s in zip(bias.groups, bias.severity, strict=True))
     yield Note(
