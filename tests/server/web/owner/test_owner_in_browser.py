@@ -70,6 +70,8 @@ def test_a_campaign_from_its_zip_to_its_export(browser: Browser, made: Estate) -
     link = tab.get_by_label("Name and link").input_value().split()[-1]
     tab.get_by_role("link", name="Progress", exact=True).click()
     expect(tab.locator("[data-figure=answers]")).to_have_text("0")
+    heights = "bar => [bar.scrollHeight, bar.clientHeight]"
+    assert len(set(tab.locator(".tabbar").first.evaluate(heights))) == 1, "nothing to scroll in the tabs"
     expect(tab.get_by_text("Send their links to those who are invited")).to_be_visible()
     topics = tab.get_by_text("1 topic", exact=True)
     topics.click()  # folds it

@@ -436,7 +436,7 @@ def _inconsistent(value: float, median: float, n: int) -> str:
 
 
 def _fast(value: float, median: float, n: int) -> str:
-    return f"fast: {np.exp(value):.1f} s per judgment (panel median {np.exp(median):.1f} s)"
+    return f"fast: {np.exp(value):.3g} s per judgment (panel median {np.exp(median):.3g} s)"
 
 
 def assessor_profiles(
