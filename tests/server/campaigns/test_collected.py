@@ -111,7 +111,7 @@ def test_exports_and_campaign_hold_every_click_and_final_answers_replace_what_th
         assert in_qrels(store) == expected
 
 
-@pytest.mark.parametrize("arm", ["", "absolute"])
+@pytest.mark.parametrize("arm", ["", pytest.param("absolute", marks=pytest.mark.nightly)])
 def test_scores_and_exports_leave_out_gold_documents_that_no_run_ranks_and_agreement_does_not(
     tmp_path: Path, arm: str
 ) -> None:

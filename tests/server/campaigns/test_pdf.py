@@ -39,11 +39,16 @@ def test_what_cannot_be_shown_is_refused_with_the_next_step(content, words):
         read_pdf(content)
 
 
-def test_a_pdf_that_takes_too_long_is_one_refusal_and_the_process_knows_no_secret(monkeypatch):
+@pytest.mark.nightly
+def test_a_pdf_that_takes_too_long_is_one_refusal(monkeypatch):
     monkeypatch.setattr(pdfs, "render", endless)
-    monkeypatch.setenv("QROWD_DATABASE", "postgresql://qrowd:secret@db/qrowd")
     with pytest.raises(ArgumentError, match="cannot be rendered within 1 seconds"):
         read_pdf(pdf("endless"), seconds=1)
+
+
+def test_the_process_that_renders_knows_no_secret(monkeypatch):
+    monkeypatch.setattr(pdfs, "render", endless)
+    monkeypatch.setenv("QROWD_DATABASE", "postgresql://qrowd:secret@db/qrowd")
     assert read_pdf(pdf("a")).text == "no secret"
 
 

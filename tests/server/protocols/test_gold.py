@@ -79,7 +79,6 @@ def test_of_each_so_many_documents_in_a_row_one_is_a_gold_question_as_long_as_th
     assert len(set(shown)) == len(shown)
 
 
-@pytest.mark.nightly
 @given(st.integers(0, 2**62), st.integers(0, 5))
 def test_when_gold_questions_run_out_the_unit_goes_on_without(seed: int, n: int):
     shown = gold_task(GRADED[:n], 2, seed).mixed(OWN)
@@ -88,6 +87,7 @@ def test_when_gold_questions_run_out_the_unit_goes_on_without(seed: int, n: int)
     assert n < 4 or sum(document >= 100 for document in shown) == n
 
 
+@pytest.mark.nightly
 def test_every_place_in_a_row_and_every_question_is_as_likely_as_any_other():
     places, first = np.zeros(4), np.zeros(len(GRADED))
     for seed in range(2000):

@@ -250,7 +250,6 @@ def test_the_right_answer_stands_anywhere(protocol: str, settings: Any) -> None:
     even([sum(task.options.index(2) == place for task in tasks) for place in range(4)])
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("protocol", "settings"), [("magnitude", MagnitudeSettings(k=N)), ("grades", GradesSettings(k=N))]
 )
@@ -261,6 +260,7 @@ def test_the_best_and_the_worst_document_stand_anywhere(protocol: str, settings:
     even([sum(task.documents.index(0) < task.documents.index(N - 1) for task in tasks), SEEDS // 2])
 
 
+@pytest.mark.nightly
 def test_the_better_document_is_as_often_on_the_left(place: Fort) -> None:
     asyncio.run(draw_sides(place))
 

@@ -177,7 +177,6 @@ def test_the_same_name_is_the_same_assessor_and_what_it_is_made_of_stays_in_the_
     assert [data["about"] for data in served.store.read(lambda c: c.scalars(of).all())] == [{"key": "stars", **about}]
 
 
-@pytest.mark.nightly
 def test_a_page_is_the_desks_page_field_by_field_and_nothing_else(served: World) -> None:
     async def work() -> Json:
         async with served.client() as client:
@@ -191,6 +190,7 @@ def test_a_page_is_the_desks_page_field_by_field_and_nothing_else(served: World)
     assert set(page["documents"]) == {str(page["view"]["left"]), str(page["view"]["right"])}
 
 
+@pytest.mark.nightly
 def test_ten_assessors_at_once_share_the_units_and_no_answer_is_lost(served: World) -> None:
     async def work() -> tuple[Counter[str], int]:
         async with served.client("pairs") as client:
