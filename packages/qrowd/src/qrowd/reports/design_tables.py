@@ -392,11 +392,10 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
             too_few = f"with {_assessors(one)}, {MAX_TOPICS:,} {one.sampled}s are too few"
             yield f"{aim}, judge {_design(*pair.cheapest, 'crossed', one.sampled)}: {too_few}"
         elif pair.n_topics is not None:
-            topics = count(pair.n_topics, one.sampled)
+            needed = f"{count(pair.n_topics, one.sampled)} with {_assessors(one)}"
             more = pair.n_topics - one.n_topics
-            now = f"the {one.n_topics:,} with scores of both"
-            verb = f"judge {{}}, {more:,} more than {now}" if more > 0 else "{} are enough"
-            yield f"{aim}, {verb.format(f'{topics} with {_assessors(one)}')}"
+            now = f"{more:,} more than the {one.n_topics:,} with scores of both"
+            yield f"{aim}, judge {needed}, {now}" if more > 0 else f"{aim}, {needed} are enough"
     if pair.equal is not None:
         single = "" if pair.n_topics else ", though no such step is enough by itself"
         yield from (f"{sentence_case(advice)}{single}" for advice in filter(None, [advice_of(pair.equal, one.sampled)]))

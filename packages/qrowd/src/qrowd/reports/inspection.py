@@ -159,8 +159,13 @@ class Inspection:
 
 def _sizes(whole: object) -> str:
     """How much there is of everything that has labels, and how many rows."""
-    nouns = {"systems": "system", "assessors": "assessor", "topics": "topic", "documents": "document id"}
-    nouns["measures"] = "measure"
+    nouns = {
+        "systems": "system",
+        "assessors": "assessor",
+        "topics": "topic",
+        "documents": "document id",
+        "measures": "measure",
+    }
     sizes = [count(len(getattr(whole, name)), noun) for name, noun in nouns.items() if hasattr(whole, name)]
     sizes += [count(len(whole), "row")] if isinstance(whole, Judgments | Preferences | Runs) else []
     return "".join(f"{size}, " for size in sizes)
