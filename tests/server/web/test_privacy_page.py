@@ -52,7 +52,7 @@ def test_an_assessor_reads_what_is_kept_takes_it_and_deletes_it(store: Store) ->
     assert page.status_code == 200
     assert "Zoltan" in page.text
     assert "30 days after the campaign has ended" in page.text
-    assert "Only complete sets count" in page.text  # before the decision, and after it
+    assert "What stays counts in complete sets only" in page.text  # before the decision, and after it
     data: dict[str, Any] = json.loads(client.get("/c/pilot/privacy/data").content)
     assert data["person"]["name"] == "Zoltan"
     unsure = client.post("/c/pilot/privacy", data={"csrf": field(page.text, "csrf")})
@@ -61,7 +61,7 @@ def test_an_assessor_reads_what_is_kept_takes_it_and_deletes_it(store: Store) ->
     done = client.post("/c/pilot/privacy", data={"csrf": field(page.text, "csrf"), "sure": "1", "answers": "keep"})
     assert done.status_code == 200
     assert "It is deleted" in done.text
-    assert "Your answers stay without any name. Only complete sets count" in done.text
+    assert "Your answers stay without any name. What stays counts in complete sets only" in done.text
     assert store.read(lambda connection: state.find_named(connection, 1, "Zoltan")) is None
     (entry,) = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.kind == DELETED]
     assert (entry.actor, entry.data["by"]) == ("assessor", "assessor")
