@@ -5,10 +5,13 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qrowd.files import read_judgments, read_runs
+from qrowd.reports.next_judgment_tables import differences_table
 from qrowd.sequential import read_design
+from qrowd.sequential.question import Question, Statement
 from qrowd_server.campaigns.plan.folder import read_folder
 
 QUESTION = ["next", "--runs", "panel/runs", "--question", "rerank-llm > tf-idf"]
@@ -35,6 +38,21 @@ def panel(folder, tmp_path):
 def batch(path="batch.csv"):
     with open(path, newline="") as file:
         return [(row["topic"], row["document"]) for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize(("n_open", "title"), [
+    (30, "(20 of 30, the smallest), of 1,200 pairs of systems"),
+    (20, ", of 1,200 pairs of systems"),
+    (1200, "(20 of 1,200, the smallest)"),
+])  # fmt: skip
+def test_the_title_says_how_many_differences_are_open_and_how_many_there_are(n_open, title):
+    n = 1200
+    low = np.where(np.arange(n) < n_open, -1.0, 0.1)
+    counts = np.zeros(n, int)
+    question = Question.read("best", ("a", "b"))
+    pairs = (("a",) * n, ("b",) * n)
+    statement = Statement(question, "P@1", 0.95, "", False, *pairs, low + 1, low, low + 2, counts, counts, ())
+    assert differences_table(statement).title == f"P@1: differences that are open{' ' * (title[0] == '(')}{title}"
 
 
 def test_a_question_is_asked_judged_and_decided(qrowd, panel):

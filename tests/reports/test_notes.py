@@ -5,9 +5,11 @@ import pytest
 
 import qrowd
 from qrowd.model.judgments import concatenate_judgments
+from qrowd.model.scales import Scale
 from qrowd.model.scores import Scores
 from qrowd.reports.evaluation import evaluation_of
 from qrowd.reports.notes import scoring_notes
+from qrowd.reports.scale_notes import scales_note
 
 RUNS = qrowd.Runs.from_dict({"A": {"q1": {"d1": 3, "d2": 2, "d3": 1}, "q2": {"d4": 1}}})
 
@@ -28,6 +30,13 @@ def test_where_nothing_special_happened_only_the_scales_are_told():
 
 def test_an_inferred_scale_is_called_inferred():
     assert told(FULL)["scale"] == ("binary (inferred from the judgments of ann); to declare: --scale '*=binary'")
+
+
+def test_of_many_unlike_scales_two_options_show_how_to_declare_them():
+    scales = [Scale("graded", 3.0, declared=False), Scale("binary", 1.0, declared=False)]
+    eight, nine = (str(scales_note({f"a{i}": scales[i % 2] for i in range(n)})) for n in (8, 9))
+    assert eight.endswith(" ".join(["to declare:", *4 * ["--scale 'a{}=0-3' --scale 'a{}=binary'"]]).format(*range(8)))
+    assert nine.endswith("; to declare: --scale 'a0=0-3' --scale 'a1=binary' and so on")
 
 
 def test_assessors_of_whom_no_grade_is_relevant_are_a_caution_where_their_zeros_are_in_the_mean():

@@ -82,14 +82,13 @@ def _nothing_left(one: Statement) -> str:
 
 
 def differences_table(one: Statement) -> Table:
-    """The differences that are open, or those that decide the question, the smallest first; the title counts others."""
+    """The differences that are open, or those that decide the question, the smallest first; the title counts all."""
     is_open = (one.low <= 0) & (one.high >= 0)
     numbers = np.flatnonzero(~is_open if one.decided else is_open)
     shown = numbers[np.argsort(np.abs(one.estimate[numbers]), kind="stable")][:SHOWN]
-    others = len(one.first) - shown.size
     title = f"{one.measure}: differences {'that decide the question' if one.decided else 'that are open'}"
-    title += f" ({shown.size} of {numbers.size}, the smallest)" if numbers.size > SHOWN else ""
-    title += f"; {count(others, 'other')} not shown" if others else ""
+    title += f" ({shown.size} of {numbers.size:,}, the smallest)" if numbers.size > SHOWN else ""
+    title += f", of {len(one.first):,} pairs of systems" if numbers.size < len(one.first) else ""
     is_finite = np.isfinite(one.low) & np.isfinite(one.high)
     low = np.where(is_finite, one.low, np.nan)
     columns = {

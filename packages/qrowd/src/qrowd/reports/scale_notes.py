@@ -18,7 +18,7 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import listed
 
 NAMED = 3  # assessors of a scale who are named
-OPTIONS = 8  # that are printed to paste
+OPTIONS, EXAMPLES = 8, 2  # options that are printed to paste; of more only some, to show their form
 
 SCALE_RULES: dict[Combined, str] = {
     "as-is": "values compared as given",
@@ -82,8 +82,9 @@ def scales_note(scales: Mapping[str, Scale], rules: str = "") -> Note:
     if inferred:
         pairs = zip(patterns, inferred.values(), strict=False)
         options = [f"--scale {_quoted(f'{pattern}={scale}')}" for pattern, scale in pairs]
-        more = " and so on" if len(options) > OPTIONS else ""
-        parts.append(f"to declare: {' '.join(options[:OPTIONS])}{more}")
+        if len(options) > OPTIONS:
+            options = [*options[:EXAMPLES], "and so on"]
+        parts.append(f"to declare: {' '.join(options)}")
     return Note("scale", "; ".join(parts))
 
 
