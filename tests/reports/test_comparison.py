@@ -253,6 +253,15 @@ def test_a_choice_that_is_none_is_refused(options):
         Choices(**options)
 
 
+def test_beside_a_pair_the_other_systems_stand_in_files_only(scores):
+    comparison = compare_scores(scores.sel(measure="AP"), systems=("bm25", "splade"))
+    (title,) = (title for title in tables_of(comparison) if ": systems by the panel, " in title)
+    baseline = comparison.measures[0].baseline
+    assert title.endswith(" (3 of 12 systems)")
+    assert {row[0] for row in tables_of(comparison)[title].rows} == {"bm25", "splade", baseline}
+    assert len(comparison.measures[0].rows) == 12
+
+
 def test_systems_that_share_the_lead_are_named_together_in_every_sentence():
     level = np.linspace(0, 0.2, 8)[:, None] + np.array([0.5, 0.5, 0.1])
     scores = made([level, level], assessors=("ann", "bob"))

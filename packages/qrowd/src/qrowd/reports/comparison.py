@@ -453,7 +453,11 @@ def _tables(part: MeasureComparison) -> list[Table]:
     whose = part.correlations.reference or "the panel"
     n = count(part.n_ranking, "assessor ranks", "assessors rank")
     title = f"{part.measure}: systems by {whose}, compared with {part.baseline}; {n} them"
-    tables = [system_table(title, part.rows, SYSTEM_COLUMNS, baseline=part.baseline)]
+    systems: Sequence[SystemRow] = part.rows
+    if part.pair is not None:  # files hold the other systems, which were not asked about
+        systems = [row for row in systems if row.system in (part.pair.first, part.pair.second, part.baseline)]
+        title += f" ({len(systems)} of {len(part.rows)} systems)"
+    tables = [system_table(title, systems, SYSTEM_COLUMNS, baseline=part.baseline)]
     if len(part.correlations.assessors) > 1:
         other = part.correlations.reference or "that of the panel without the assessor"
         title = f"{part.measure}: agreement of each assessor's ranking of systems with {other}"

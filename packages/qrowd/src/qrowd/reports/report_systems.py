@@ -35,7 +35,6 @@ class Answer:
     verdict : the answer as a headline; sentence : the same with its uncertainty; caution : where scores are too low;
     advice : what would make it more certain.
     first, second : the leader, and the system it is compared with: the baseline, else the best that is not its equal.
-    equals : the other systems with the highest mean.
     may_be_best : the confidence set of the best systems; empty where too little is shared.
     difference, low, high, p : first minus second, allowing for all pairs of systems; nan where too little is shared.
     another_panel : probability that as many other assessors see the same system ahead; nan where it is not known.
@@ -48,7 +47,6 @@ class Answer:
     advice: str
     first: str
     second: str
-    equals: tuple[str, ...]
     may_be_best: tuple[str, ...]
     difference: float
     low: float
@@ -116,18 +114,16 @@ def answer_of(part: MeasureComparison, scores: Scores, confidence: float, refere
     assert pair is not None
     first, second = pair.first, pair.second
     ranking = rank_systems(scores)
-    equals = tuple(name for name in first_systems(names, ranking.rank) if name != first)
     best = part.ranks.may_be_best if part.ranks else ()
     one = _of_all_pairs(part, scores, part.intervals[0]) if part.intervals else None
     by_reference = "" if reference is None else _by_reference(reference, first)
     return Answer(
-        verdict=_verdict((first, *equals), best, len(names)) + by_reference,
+        verdict=_verdict(first_systems(names, ranking.rank), best, len(names)) + by_reference,
         sentence=_sentence(part.measure, one, first, second),
         caution=cautions(scores).strip(),
         advice=advice(one) if one else "",
         first=first,
         second=second,
-        equals=equals,
         may_be_best=best,
         difference=one.difference if one else float(pair.difference[0]),
         low=one.low if one else nan,
