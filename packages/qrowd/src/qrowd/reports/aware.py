@@ -75,7 +75,7 @@ class AwareSummary(Reported):
             first, other = (first_systems(systems, ranking.rank) for ranking in (weighted, uniform))
             equal = ", with equal weights too" if first == other else f" (with equal weights {lead(other)})"
             n = int((weighted.rank != uniform.rank).sum())
-            moved = f"{n} of {len(systems)} systems {'has' if n == 1 else 'have'}" if n else "no system has"
+            moved = f"{n} of {len(systems)} systems {'has' if n == 1 else 'have'}"
             sentences.append(f"by {measure}, {lead(first)}{equal}; {moved} another rank than with equal weights")
         return f"Assessors weighted by {self.weights.estimator}: {'; '.join(sentences)}."
 

@@ -76,6 +76,9 @@ class Choices:
             raise ArgumentError("at least 2 were expected", "n_resamples", self.n_resamples)
 
 
+decimals = partial(number, digits=3)
+
+
 @dataclass(frozen=True)
 class AssessorRow:
     """How an assessor's ranking of the systems agrees with that of the others.
@@ -84,13 +87,13 @@ class AssessorRow:
     """
 
     assessor: Annotated[str, Column("assessor")]
-    tau_b: Annotated[float, Column("tau-b", partial(number, digits=3))]
-    tau_a: Annotated[float, Column("tau-a", partial(number, digits=3))]
-    ap: Annotated[float, Column("AP correlation", partial(number, digits=3))]
-    ap_b: Annotated[float, Column("AP-b", partial(number, digits=3))]
-    pearson: Annotated[float, Column("Pearson", partial(number, digits=3))]
-    rmse: Annotated[float, Column("RMSE", partial(number, digits=3))]
-    same_sign: Annotated[float, Column("same sign", partial(number, digits=3))]
+    tau_b: Annotated[float, Column("tau-b", decimals)]
+    tau_a: Annotated[float, Column("tau-a", decimals)]
+    ap: Annotated[float, Column("AP correlation", decimals)]
+    ap_b: Annotated[float, Column("AP-b", decimals)]
+    pearson: Annotated[float, Column("Pearson", decimals)]
+    rmse: Annotated[float, Column("RMSE", decimals)]
+    same_sign: Annotated[float, Column("same sign", decimals)]
     best: Annotated[str, Column("best system", or_dash)]
     n_topics: Annotated[int, Column("topics")]
     n_systems: Annotated[int, Column("systems")]

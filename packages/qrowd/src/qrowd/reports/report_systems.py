@@ -195,7 +195,7 @@ def _by_reference(reference: Scores, first: str) -> str:
         return f"; by {name}, no system is ahead of another"
     if not ranks.get(first):
         return f"; {name}, has no score of {first}"
-    own = f"{first} has rank {ranks[first]} of {sum(map(bool, ranks.values()))} and " if ranks[first] > 1 else ""
+    own = f"{first} has rank {ranks[first]} of {sum(ranking.rank > 0)} and " if ranks[first] > 1 else ""
     return f"; by {name}, {own}{lead(first_systems(reference.systems, ranking.rank))}"
 
 

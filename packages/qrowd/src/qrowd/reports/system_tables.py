@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite, nan
 from typing import Annotated, Any
 
@@ -27,10 +28,6 @@ def _ranks(low: int, high: int) -> str:
     return span(low, high) if low and low == low else "-"
 
 
-def _means(lowest: float, highest: float) -> str:
-    return span(lowest, highest, digits=4)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SystemRow:
     """One system by one measure; None: not asked for; nan, or 0 for a rank: not known.
@@ -48,7 +45,7 @@ class SystemRow:
         Column("interval", interval, "over topics and assessors; it ends where the measure does", also=("high",)),
     ] = None
     high: float | None = None
-    lowest: Annotated[float, Column("range over assessors", _means, also=("highest",))]
+    lowest: Annotated[float, Column("range over assessors", partial(span, digits=4), also=("highest",))]
     highest: float
     best_rank: Annotated[int, Column("ranks by assessor", _ranks, also=("worst_rank",))]
     worst_rank: int
