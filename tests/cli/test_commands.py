@@ -147,7 +147,7 @@ def test_check_lists_every_mistake_and_goes_on(qrowd, tmp_path):
     assert outcome.status == 2
     assert "bad.qrels:2: " in outcome.out
     assert "bad.qrels:3: " in outcome.out
-    assert "judgments: 1 assessor, 1 topic, 1 document, 1 row, from good.qrels" in outcome.out
+    assert "judgments: 1 assessor, 1 topic, 1 document id, 1 row, from good.qrels" in outcome.out
 
 
 def test_measures_lists_all_and_explains_one(qrowd):
