@@ -1,6 +1,6 @@
 """Empty stores for tests: in SQLite, or in the databases that a test is parametrised with.
 
-Tests of `collect/store` run on both databases (see their conftest), all others on SQLite; with
+Tests of the store run on both databases (see their conftest), all others on SQLite; with
 `pytest --database postgresql` those run on PostgreSQL instead. Stores in the process of the tests do not wait for the
 disk, since no test cuts the power; the servers that tests start do. Stores in one process share the SQL that statements
 were compiled to, and their files begin as copies of one: both, done anew, took as long as many a test.
