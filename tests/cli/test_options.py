@@ -153,3 +153,30 @@ def test_duplicates_of_a_file_count_once_and_the_output_says_so(qrowd, tmp_path)
     assert refused.status == 2
     assert refused.err.count("\n") == 1
     assert "s.run" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("line", "option", "needed"),
+    [
+        ("agree --campaign pilot --column assessor=Rater", "--column assessor=Rater", "--judgments"),
+        ("agree --campaign pilot --assessor column", "--assessor column", "--judgments"),
+        ("evaluate --campaign pilot --identical-rows drop", "--identical-rows drop", "--judgments or --preferences"),
+        ("prefer agree --campaign pilot --column topic=b", "--column topic=b", "--preferences or --judgments"),
+        ("compare --campaign pilot --system column", "--system column", "--runs"),
+        ("agree j.csv --names", "--names", "--campaign"),
+        ("agree j.csv --database d.db", "--database d.db", "--campaign"),
+        ("evaluate j.csv r.run --format pairs", "--format pairs", "--preferences"),
+        ("judge status r.sqlite --depth 3", "--depth 3", "--runs"),
+        ("study arms --campaign pilot --units u.csv", "--units u.csv", "--arm"),
+    ],
+)
+def test_an_option_that_a_command_would_ignore_is_refused(qrowd, line, option, needed):
+    outcome = qrowd(*line.split())
+    assert outcome.status == 2
+    assert outcome.err == f"qrowd: {option}: it has no effect without {needed}; leave it out\n"
+
+
+def test_a_database_of_the_environment_is_no_option(qrowd, tmp_path, monkeypatch):
+    monkeypatch.setenv("QROWD_DATABASE", "other.db")
+    (tmp_path / "j.csv").write_text("topic,document,assessor,value\nt,a,ann,1\nt,a,bob,1\nt,b,ann,0\nt,b,bob,0\n")
+    assert qrowd("agree", "j.csv", "--n-resamples", 10).status == 0

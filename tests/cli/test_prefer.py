@@ -196,11 +196,11 @@ def test_preferences_are_not_cautioned_as_grades_are(tmp_path, qrowd, runs):
         ),
         (
             ("evaluate", "--runs", "RUNS", "--judgments", "GOLD", "--format", "pairs"),
-            "--format pairs: it is for files of --preferences; leave it out",
+            "--format pairs: it has no effect without --preferences; leave it out",
         ),
         (
             ("report", "--runs", "RUNS", "--judgments", "GOLD", "--format", "pairs"),
-            "--format pairs: it is for files of --preferences; leave it out",
+            "--format pairs: it has no effect without --preferences; leave it out",
         ),
         (("evaluate", "--runs", "RUNS", "--preferences", "nowhere.csv"), "nowhere.csv: there is no such file"),
         (("prefer", "agree", "--preferences", "PREFERENCES", "--judgments", "nowhere.qrels"), "nowhere.qrels"),

@@ -10,8 +10,8 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import command_group
+from qrowd.cli.input_files import data_option, of_campaigns
 from qrowd.cli.magnitude import Checks, read_magnitudes
-from qrowd.cli.options import convention, of_campaigns, option, refuse_campaign
 from qrowd.cli.processes import Workers
 from qrowd.errors import ArgumentError, FileError
 from qrowd.reports.plots.style import Figure
@@ -27,15 +27,15 @@ def recompute(
     name: Annotated[str | None, typer.Argument(help="Paper or simulation; default: list them all.")] = None,
     data: Annotated[
         str | None,
-        option(
+        data_option(
             help="Folder of the real panels (dl19, dl21, trec-rf10).", metavar="FOLDER", show_default="simulated panels"
         ),
     ] = None,
-    quick: Annotated[bool, option("--quick", help="Use fewer samples (about one minute).")] = False,
+    quick: Annotated[bool, options.option("--quick", help="Use fewer samples (about one minute).")] = False,
     seed: options.Seed = 1,
     results: Annotated[
         str | None,
-        option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER"),
+        options.option(help="aware: folder for finished parts, from which a later run goes on.", metavar="FOLDER"),
     ] = None,
     workers: Workers = Workers(),
     written: Written = Written(),
@@ -100,7 +100,7 @@ def predicted_relevance(
     runs: options.Runs = options.NO_RUNS,
     rel: options.Rel = None,
     types: Annotated[
-        str | None, option(help="Table of topics and their types (topic, type).", panel="Data", metavar="FILE")
+        str | None, data_option(help="Table of topics and their types (topic, type).", metavar="FILE")
     ] = None,
     seed: options.Seed = 1,
     written: Written = Written(),
@@ -119,18 +119,16 @@ def predicted_relevance(
 def arms(
     arm: Annotated[
         list[str] | None,
-        option(
-            help="Arms that are compared: tables of preferences or of judgments.", panel="Data", metavar="NAME=FILE"
-        ),
+        data_option(help="Arms that are compared: tables of preferences or of judgments.", metavar="NAME=FILE"),
     ] = None,
     units: Annotated[
         str | None,
-        option(help="Table of the units of these arms, as a campaign exports it.", panel="Data", metavar="FILE"),
+        data_option(help="Table of the units of these arms, as a campaign exports it.", metavar="FILE"),
     ] = None,
     campaign: options.Campaign = None,
     database: options.Database = options.DATABASE,
     tie_rate: Annotated[
-        float, convention(help="Rate at which two equal grades agree with a preference; .5: by a coin.")
+        float, options.convention(help="Rate at which two equal grades agree with a preference; .5: by a coin.")
     ] = 0.5,
     confidence: options.Confidence = 0.95,
     written: Written = Written(),
@@ -145,7 +143,7 @@ def arms(
     if campaign is not None and not arm:
         answers, table = of_campaigns("arms", campaign)(database, campaign)
     else:
-        refuse_campaign(campaign)
+        options.refuse_campaign(campaign)
         for text in arm or ():
             name, equals, path = text.partition("=")
             if not equals or not name or not path:

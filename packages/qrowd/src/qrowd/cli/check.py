@@ -25,8 +25,8 @@ REMARKS_SHOWN = 5
 def check(
     paths: Annotated[list[str], typer.Argument(metavar="FILES", help="Files and folders of any kind, in any order.")],
     assessor: options.Assessor = "file",
-    system: options.System = "file",
-    format: options.Format = "auto",
+    system: reading.System = "file",
+    format: reading.Format = "auto",
     columns: reading.Columns = None,
     labels: reading.Labels = None,
     incomplete_rows: reading.IncompleteRows = "refuse",

@@ -22,6 +22,23 @@ from qrowd.errors import ArgumentError
 #: Mistakes on the command line that the parser finds, such as an unknown option.
 UsageError: type[Exception] = typer.BadParameter.mro()[1]
 
+FILES = ("judgments", "preferences", "files", "gold", "model")
+TABLES = (*FILES, "runs")
+#: {option: what it is for}: where a command has some of these and none of them is given, it would ignore the option.
+FOR = {
+    "assessor": FILES,
+    "labels": FILES,
+    "identical_rows": FILES,
+    "columns": TABLES,
+    "incomplete_rows": TABLES,
+    "database": ("campaign",),
+    "names": ("campaign",),
+    "system": ("runs", "files"),
+    "format": ("preferences",),
+    "depth": ("runs",),
+    "units": ("arm",),
+}
+
 
 class Interrupted(BaseException):
     """Ctrl-C after something was written; the message says what. Not an exception that the parser turns into text."""
@@ -126,8 +143,7 @@ class Command(TyperCommand):
     several_values: ClassVar[bool] = True
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = [parameter for parameter in self.params if parameter.param_type_name == "option"]
-        options = {name: parameter for parameter in own for name in parameter.opts}
+        options = {name: one for one in self.params for name in one.opts if one.param_type_name == "option"}
         takes_values = {name: one for name, one in options.items() if not getattr(one, "is_flag", False)}
         lists = {name for name, one in takes_values.items() if getattr(one, "multiple", False)}
         if ctx.resilient_parsing:  # a shell asks how a line goes on that is not complete yet
@@ -161,7 +177,17 @@ class Command(TyperCommand):
         from qrowd.threads import watched
 
         with watched(partial(progress, "computing")), self._naming_options():
+            self._refuse_ignored(ctx)
             return super().invoke(ctx)
+
+    def _refuse_ignored(self, ctx: Any) -> None:
+        """Refuse an option on the command line that is for others, of which none is given."""
+        for name in FOR.keys() & ctx.params.keys():
+            others = [other for other in self.params if other.name in FOR[name]]
+            written = ctx.get_parameter_source(name).name == "COMMANDLINE"
+            if written and others and not any(ctx.params[other.name] for other in others):
+                options = " or ".join(max(other.opts, key=len) for other in others if other.opts[0].startswith("-"))
+                raise ArgumentError(f"it has no effect without {options}; leave it out", name, ctx.params[name])
 
     @contextmanager
     def _naming_options(self) -> Iterator[None]:

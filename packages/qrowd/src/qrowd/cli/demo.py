@@ -22,5 +22,4 @@ def demo(output: Output = None) -> None:
     piped = output is not None and is_standard_output(output)
     typer.echo(STORY, err=piped)
     runs, judgments, _ = simulate_demo()
-    scores = evaluate(runs, judgments, ["nDCG@10", "AP"])
-    deliver(summarise(scores, baseline="bm25", rng=1).to_document(), output)
+    deliver(summarise(evaluate(runs, judgments, ["nDCG@10", "AP"]), baseline="bm25", rng=1).to_document(), output)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.input_files import data_option
 from qrowd.cli.options import option, pair_of
 from qrowd.cli.output import ShortNames, deliver, is_folder, output_file
 from qrowd.errors import ArgumentError
@@ -20,17 +21,15 @@ def disagreements(
     systems: options.Systems = None,
     topics: Annotated[
         str | None,
-        option(
+        data_option(
             help="Texts of the topics, for the file and for adjudication: a table, TREC topics, or irds:ID.",
-            panel="Data",
             metavar="FILE",
         ),
     ] = None,
     documents: Annotated[
         list[str] | None,
-        option(
+        data_option(
             help="Texts of the documents, for the file and for adjudication: tables, TREC documents, or irds:ID.",
-            panel="Data",
             metavar="FILES",
         ),
     ] = None,

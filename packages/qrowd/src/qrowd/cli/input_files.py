@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
@@ -197,10 +197,12 @@ def show_notes(notes: Iterable[str]) -> None:
             typer.echo(f"note: {note}", err=True)
 
 
-RUNS: Mapping[str, Any] = {
-    "help": "Run files: paths, patterns, folders, NAME=PATH, or - for standard input.",
-    "metavar": "FILES",
-}
+RunFiles = Annotated[
+    list[str] | None,
+    data_option(
+        "--runs", help="Run files: paths, patterns, folders, NAME=PATH, or - for standard input.", metavar="FILES"
+    ),
+]
 System = Annotated[
     Literal["file", "column"],
     data_option(help="Name of the system of a TREC run: the name of the file, or the tag, its last column."),
@@ -211,7 +213,7 @@ System = Annotated[
 class Runs:
     """Where runs come from, if there are any."""
 
-    runs: Annotated[list[str] | None, data_option("--runs", **RUNS)] = None
+    runs: RunFiles = None
     system: System = "file"
 
     def read(self, data: Any) -> model.Runs | None:

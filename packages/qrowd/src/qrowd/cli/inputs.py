@@ -44,7 +44,7 @@ class JudgmentsAndMaybeRuns(Data):
     """Judgments, and runs where there are some."""
 
     SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments"})
-    runs: Annotated[list[str] | None, data_option("--runs", **reading.RUNS)] = None
+    runs: reading.RunFiles = None
     system: System = "file"
 
     def arguments(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class RunsAndAnswers(RunsAndJudgments):
     """Runs with judgments or preferences."""
 
     preferences: PreferenceFiles = None
-    format: options.Format = "auto"
+    format: reading.Format = "auto"
 
     def sources(self) -> tuple[options.Runs, options.Data]:
         """Where runs and judgments come from, by position or by option; preferences need runs by option."""
@@ -84,8 +84,6 @@ class RunsAndAnswers(RunsAndJudgments):
         """The judgments, or the preferences, of files or of a campaign."""
         from qrowd.model.preferences import Preferences
 
-        if not self.preferences and self.format != "auto":
-            raise ArgumentError("it is for files of --preferences; leave it out", "format", self.format)
         collected: Judgments | Preferences | None = None
         if self.preferences:
             collected = PreferenceData(

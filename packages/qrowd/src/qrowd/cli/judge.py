@@ -92,8 +92,10 @@ def status(
     folder = is_folder(output)
     if folder and output is not None:
         _write(answers, output)
-    document = report.to_document().shown(answers.statuses.systems, top=top, short_names=short_names)
-    deliver(document, None if folder else output)
+    deliver(
+        report.to_document().shown(answers.statuses.systems, top=top, short_names=short_names),
+        None if folder else output,
+    )
 
 
 def prompts(
@@ -197,17 +199,21 @@ def listed() -> Document:
     from qrowd.judge import built_in_prompts
     from qrowd.reports.document import Document, Table
 
-    known = built_in_prompts()
-    columns: dict[str, list[str]] = {
-        "prompt": [one.id for one in known],
-        "version": [one.version for one in known],
-        "form": [one.form for one in known],
-        "scale": [f"{one.scale[0]:g}-{one.scale[-1]:g}" if one.scale else "-" for one in known],
-        "source": [one.source for one in known],
-        "licence": [one.licence for one in known],
-        "hash": [one.sha256[:12] for one in known],
-    }
-    sentence = f"{len(known)} prompts; --as PATH.toml reads another."
+    rows = [
+        (
+            one.id,
+            one.version,
+            one.form,
+            f"{one.scale[0]:g}-{one.scale[-1]:g}" if one.scale else "-",
+            one.source,
+            one.licence,
+            one.sha256[:12],
+        )
+        for one in built_in_prompts()
+    ]
+    names = ("prompt", "version", "form", "scale", "source", "licence", "hash")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    sentence = f"{len(rows)} prompts; --as PATH.toml reads another."
     return Document(sentence, (Table.of("prompts", columns),), (), lambda: DataFrame(columns))
 
 

@@ -14,6 +14,7 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
+from qrowd.cli.input_files import data_option
 from qrowd.cli.magnitude import Checks
 from qrowd.cli.options import option
 from qrowd.errors import ArgumentError, FileError, check_choice
@@ -33,19 +34,15 @@ Record = Annotated[
     str,
     option(help="SQLite file of all exchanges; what it answers is not asked again.", panel="Output", metavar="FILE"),
 ]
-Topics = Annotated[
-    str, option(help="Texts of the topics: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE")
-]
+Topics = Annotated[str, data_option(help="Texts of the topics: a table, TREC topics, or irds:ID.", metavar="FILE")]
 Documents = Annotated[
-    list[str] | None,
-    option(help="Texts of the documents: tables, TREC documents, or irds:ID.", panel="Data", metavar="FILES"),
+    list[str] | None, data_option(help="Texts of the documents: tables, TREC documents, or irds:ID.", metavar="FILES")
 ]
 Answers = Annotated[
     str | None,
-    option(
+    data_option(
         help="Answers of systems, judged instead of documents: a table with the columns topic, system and text, and "
         "perhaps item, unit, criterion and weight.",
-        panel="Data",
         metavar="FILE",
     ),
 ]
@@ -58,15 +55,13 @@ Models = Annotated[
     ),
 ]
 PoolFile = Annotated[
-    str | None,
-    option(help="Judgments whose documents are judged, instead of those of runs.", panel="Data", metavar="FILE"),
+    str | None, data_option(help="Judgments whose documents are judged, instead of those of runs.", metavar="FILE")
 ]
 Items = Annotated[
     str | None,
-    option(
+    data_option(
         help="Table of the nuggets, exam questions or criteria of each topic, with the columns topic (without it: of "
         "all topics) and item; for answers perhaps unit, criterion and weight.",
-        panel="Data",
         metavar="FILE",
     ),
 ]
@@ -125,9 +120,8 @@ class Questions:
     pool: PoolFile = None
     pairs: Annotated[
         str | None,
-        option(
+        data_option(
             help="Table of the pairs of documents that preferences compare, with the columns topic, a and b.",
-            panel="Data",
             metavar="FILE",
             show_default="each pair of a topic's pool",
         ),
@@ -135,7 +129,7 @@ class Questions:
     checks: Checks = None
     gold: Annotated[
         str | None,
-        option(help="True judgments, from which check documents are drawn.", panel="Data", metavar="FILE"),
+        data_option(help="True judgments, from which check documents are drawn.", metavar="FILE"),
     ] = None
     items: Items = None
     prompt: Prompts = None
@@ -200,10 +194,10 @@ def ask_options(
     from qrowd.judge import AskOptions
     from qrowd.judge.exchange import Prices
 
-    for status in again or ():
-        check_choice("again", status, AskedAgain)
     price_list = None if prices is None else Prices.read(prices)
     statuses: Any = again or ()
+    for status in statuses:
+        check_choice("again", status, AskedAgain)
     return AskOptions(concurrency, budget, price_list, statuses)
 
 

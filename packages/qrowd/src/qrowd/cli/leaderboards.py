@@ -8,6 +8,7 @@ import typer
 
 from qrowd.cli import input_files as reading
 from qrowd.cli import options
+from qrowd.cli.input_files import data_option
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, ShortNames, Top, deliver
 
@@ -19,7 +20,7 @@ def leaderboards(
     ],
     format: Annotated[
         Literal["auto", "trec_eval", "tot", "ir_measures", "ranking", "jsonl"],
-        option(help="Format of the leaderboards.", panel="Data"),
+        data_option(help="Format of the leaderboards."),
     ] = "auto",
     measure: Annotated[
         list[str] | None,
@@ -27,7 +28,7 @@ def leaderboards(
     ] = None,
     missing: Annotated[
         Literal["skip", "zero"],
-        option(help="A system that a file does not name on a topic has no score there, or 0.", panel="Data"),
+        data_option(help="A system that a file does not name on a topic has no score there, or 0."),
     ] = "skip",
     clusters: reading.Clusters = None,
     baseline: options.Baseline = None,
@@ -45,6 +46,10 @@ def leaderboards(
     whole = reading.in_clusters(files.read_scores(scores, format=format), clusters)
     whole = whole.with_zeros() if missing == "zero" else whole
     chosen = whole if measure is None else whole.sel(measure=measure)
-    choices = Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed))
-    comparison = compare_scores(chosen, baseline=baseline, reference=reference, choices=choices)
-    deliver(comparison.to_document().shown(whole.systems, top=top, short_names=short_names), output)
+    document = compare_scores(
+        chosen,
+        baseline=baseline,
+        reference=reference,
+        choices=Choices(sampling.confidence, n_resamples=sampling.n_resamples, seed=seed_of(sampling.seed)),
+    ).to_document()
+    deliver(document.shown(whole.systems, top=top, short_names=short_names), output)

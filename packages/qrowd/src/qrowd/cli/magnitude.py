@@ -6,15 +6,14 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from qrowd.cli import options
-from qrowd.cli.options import option
+from qrowd.cli.input_files import data_option
 from qrowd.cli.output import Output, deliver
 from qrowd.errors import ArgumentError
 
 Checks = Annotated[
     str | None,
-    option(
+    data_option(
         help="Table of the check documents of each topic, with the columns topic, H and N.",
-        panel="Data",
         metavar="FILE",
         show_default="those that gold implies",
     ),

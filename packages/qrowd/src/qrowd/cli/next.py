@@ -12,6 +12,7 @@ import typer
 
 from qrowd.cli import options
 from qrowd.cli.commands import Interrupted
+from qrowd.cli.input_files import data_option, of_campaigns
 from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.errors import ArgumentError
@@ -31,9 +32,8 @@ class People(options.Data):
 
     scale: Annotated[
         list[str] | None,
-        option(
+        data_option(
             help="Scale of the people, as in 0-3, which the first call needs; PATTERN=SCALE of models, as elsewhere.",
-            panel="Data",
             metavar="SCALE",
             show_default="that of the design",
         ),
@@ -57,9 +57,8 @@ def next(
     runs: options.Runs = options.NO_RUNS,
     model: Annotated[
         list[str] | None,
-        option(
+        data_option(
             help="Cheap judgments: files, or assessors of the judgments who are models.",
-            panel="Data",
             metavar="NAMES|FILES",
         ),
     ] = None,
@@ -67,24 +66,20 @@ def next(
     tolerance: Annotated[float, option(help="Differences of up to this much count as none.", min=0)] = 0.0,
     design: Annotated[
         str,
-        option(
+        data_option(
             help="File with what was drawn before, and with what probabilities; it is made or continued with -o. A "
             "campaign that carries a question has its own.",
-            panel="Data",
             metavar="FILE",
         ),
     ] = DESIGN,
     topics: Annotated[
         str | None,
-        option(
-            help="Texts of the topics, for the batch: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE"
-        ),
+        data_option(help="Texts of the topics, for the batch: a table, TREC topics, or irds:ID.", metavar="FILE"),
     ] = None,
     documents: Annotated[
         list[str] | None,
-        option(
+        data_option(
             help="Texts of the documents, for the batch: tables, TREC documents, or irds:ID.",
-            panel="Data",
             metavar="FILES",
         ),
     ] = None,
@@ -94,10 +89,9 @@ def next(
     ] = False,
     unjudgeable: Annotated[
         str | None,
-        option(
+        data_option(
             help="Documents that nobody can judge, such as broken ones, which then count as not relevant: a table of "
             "topic and document.",
-            panel="Data",
             metavar="FILE",
         ),
     ] = None,
@@ -195,7 +189,7 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
     name = data.campaign
     own: dict[str, Any] | None = None
     if name is not None and design == DESIGN:
-        own = options.of_campaigns("design", name)(data.database, name)
+        own = of_campaigns("design", name)(data.database, name)
     if own is not None:
         if output is not None:
             raise ArgumentError(

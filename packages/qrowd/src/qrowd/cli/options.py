@@ -14,16 +14,10 @@ import typer
 from qrowd.cli import input_files as reading
 from qrowd.cli.completion import measure_names, method_names
 from qrowd.cli.input_files import NO_RUNS as NO_RUNS
-from qrowd.cli.input_files import Columns, IdenticalRows, IncompleteRows, Labels, Normalise, show_notes, table_settings
-from qrowd.cli.input_files import Files as Files
-from qrowd.cli.input_files import Format as Format
-from qrowd.cli.input_files import JudgmentFiles as JudgmentFiles
 from qrowd.cli.input_files import Runs as Runs
-from qrowd.cli.input_files import System as System
-from qrowd.cli.input_files import of_campaigns as of_campaigns
+from qrowd.cli.input_files import data_option, show_notes, table_settings
 from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions, Duplicates
-from qrowd.model.conventions import Grades as GradesChoice
 from qrowd.model.conventions import Repeats as RepeatsChoice
 
 if TYPE_CHECKING:
@@ -53,11 +47,10 @@ def conventions_named(*names: str) -> dict[str, Any]:
 
 Campaign = Annotated[
     str | None,
-    option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", panel="Data", metavar="NAME"),
+    data_option(help="Campaign, or one arm of it: NAME/ARM, that is read instead of files.", metavar="NAME"),
 ]
 Names = Annotated[
-    bool,
-    option("--names", help="Name the people of a campaign and their platform ids, not pseudonyms.", panel="Data"),
+    bool, data_option("--names", help="Name the people of a campaign and their platform ids, not pseudonyms.")
 ]
 RetentionDays = Annotated[
     float | None,
@@ -71,16 +64,22 @@ RetentionDays = Annotated[
 ]
 Database = Annotated[
     str,
-    option(
+    data_option(
         help="Database of campaigns: a SQLite file or postgresql://...",
-        panel="Data",
         envvar="QROWD_DATABASE",
         metavar="DATABASE",
     ),
 ]
 Assessor = Annotated[
-    Literal["file", "column"],
-    option(help="Name of the assessor: the name of the file, or a column of the file.", panel="Data"),
+    Literal["file", "column"], data_option(help="Name of the assessor: the name of the file, or a column of the file.")
+]
+
+JudgmentsOption = Annotated[
+    list[str] | None,
+    data_option(
+        help="Judgment files: one assessor per file, or tables with a column of assessors.",
+        metavar="FILES",
+    ),
 ]
 
 
@@ -88,32 +87,25 @@ Assessor = Annotated[
 class Data:
     """Where judgments come from, and what they mean."""
 
-    judgments: Annotated[
-        list[str] | None,
-        option(
-            help="Judgment files: one assessor per file, or tables with a column of assessors.",
-            panel="Data",
-            metavar="FILES",
-        ),
-    ] = None
+    judgments: JudgmentsOption = None
     campaign: Campaign = None
     database: Database = DATABASE
     names: Names = False
     assessor: Assessor = "file"
-    columns: Columns = None
-    labels: Labels = None
-    incomplete_rows: IncompleteRows = "refuse"
-    identical_rows: IdenticalRows = "keep"
+    columns: reading.Columns = None
+    labels: reading.Labels = None
+    incomplete_rows: reading.IncompleteRows = "refuse"
+    identical_rows: reading.IdenticalRows = "keep"
     recode: Annotated[
-        str | None, option(help="TOML file that says which grades are replaced by which.", panel="Data", metavar="FILE")
+        str | None, data_option(help="TOML file that says which grades are replaced by which.", metavar="FILE")
     ] = None
     scale: reading.Scale = None
     exclude: reading.Exclude = None
-    normalise: Normalise = None
+    normalise: reading.Normalise = None
     clusters: reading.Clusters = None
     slots: Annotated[
         int | None,
-        option(help="Take the first N judgments of each document as N assessors.", panel="Data", metavar="N"),
+        data_option(help="Take the first N judgments of each document as N assessors.", metavar="N"),
     ] = None
     FINAL = True  # of a campaign: final answers of owners replace those of assessors
     _show_notes = staticmethod(show_notes)  # of a campaign
@@ -235,8 +227,9 @@ def by_position(paths: list[str] | None, runs: Runs, data: Data) -> tuple[Runs, 
     Tables of answers are both.
     """
     if paths and (runs.runs or data.judgments or data.campaign):
-        extra = f"unexpected extra argument {' '.join(paths)}"
-        raise ArgumentError(f"{extra}: give QRELS RUN ... by position, or --judgments and --runs")
+        raise ArgumentError(
+            f"unexpected extra argument {' '.join(paths)}: give QRELS RUN ... by position, or --judgments and --runs"
+        )
     if paths:
         both = reading.hold_answers(paths, data)
         runs = replace(runs, runs=paths if both else paths[1:])
@@ -253,9 +246,8 @@ def judgments_by_position(paths: list[str] | None, data: Data) -> Data:
 
 PreferenceFiles = Annotated[
     list[str] | None,
-    option(
+    data_option(
         help="Preference files: lines `topic preferred other`, trec_eval's formats, or tables.",
-        panel="Data",
         metavar="FILES",
     ),
 ]
@@ -269,10 +261,10 @@ class PreferenceData:
     campaign: Campaign = None
     database: Database = DATABASE
     names: Names = False
-    format: Format = "auto"
+    format: reading.Format = "auto"
     assessor: Assessor = "file"
-    columns: Columns = None
-    incomplete_rows: IncompleteRows = "refuse"
+    columns: reading.Columns = None
+    incomplete_rows: reading.IncompleteRows = "refuse"
 
     def read(self) -> Preferences:
         """The preferences of all files, or of the campaign."""
@@ -301,7 +293,9 @@ def read_campaign(name: str | None, database: str, files: str, **how: bool) -> J
     """
     if name is None:
         raise ArgumentError(f"nothing to read: give {files} FILES, or --campaign NAME")
-    collected: Judgments | Preferences = of_campaigns("answers", name)(database, name, files.removeprefix("--"), **how)
+    collected: Judgments | Preferences = reading.of_campaigns("answers", name)(
+        database, name, files.removeprefix("--"), **how
+    )
     return collected
 
 
@@ -350,14 +344,6 @@ def read_duplicates(path: str) -> Duplicates:
     from qrowd import files
 
     return files.read_duplicates(path)
-
-
-def grades_of(text: str) -> set[float]:
-    """The grades of a list such as 2,3."""
-    try:
-        return {float(part) for part in text.split(",")}
-    except ValueError:
-        raise ArgumentError(f"--relevant-grades {text}: grades separated by commas were expected, as in 2,3") from None
 
 
 # ---------------------------------------------------------------------- how numbers are computed
@@ -464,7 +450,6 @@ CONVENTIONS = {
 }
 Scoring = Annotated[Conventions, CONVENTIONS]
 Repeats = Annotated[RepeatsChoice, CONVENTIONS["repeats"]]
-Grades = Annotated[GradesChoice, CONVENTIONS["grades"]]
 MinCoverage = Annotated[float, CONVENTIONS["min_coverage"]]
 CombineScales = Annotated[
     Literal["auto", "as-is", "rescaled", "relevant"],

@@ -18,14 +18,7 @@ from qrowd.errors import ArgumentError
 class JudgmentFiles:
     """Files of judgments, and how they are read."""
 
-    judgments: Annotated[
-        list[str] | None,
-        option(
-            help="Judgment files: one assessor per file, or tables with a column of assessors.",
-            panel="Data",
-            metavar="FILES",
-        ),
-    ] = None
+    judgments: options.JudgmentsOption = None
     assessor: options.Assessor = "file"
     scale: reading.Scale = None
     columns: reading.Columns = None

@@ -7,6 +7,7 @@ import sys
 from typing import Annotated, Literal
 
 from qrowd.cli import options
+from qrowd.cli.input_files import JudgmentFiles, data_option
 from qrowd.cli.options import convention, option
 from qrowd.cli.output import Output, ShortNames, deliver
 from qrowd.errors import ArgumentError
@@ -17,13 +18,12 @@ def replace(
     data: options.Data,
     model: Annotated[
         list[str],
-        option(
+        data_option(
             help="Models, each tested alone: assessors of the judgments, files, or folders of one file per model.",
-            panel="Data",
             metavar="NAMES|FILES",
         ),
     ],
-    files: options.JudgmentFiles = None,
+    files: JudgmentFiles = None,
     runs: options.Runs = options.NO_RUNS,
     measure: options.Measure = None,
     group: Annotated[

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from qrowd.cli.input_files import data_option
 from qrowd.cli.inputs import RunsAndAnswers
 from qrowd.cli.library import command
-from qrowd.cli.options import option
 from qrowd.cli.output import ShortNames, check_output, is_standard_output, name_with_ending, output_file, write_output
 from qrowd.paths import given_files
 from qrowd.reports.report_document import report as report_on
@@ -31,13 +31,11 @@ class ReportInputs(RunsAndAnswers):
     SUPPLIES: ClassVar[frozenset[str]] = frozenset({"runs", "judgments", "topics", "documents", "provenance"})
     topics: Annotated[
         str | None,
-        option(help="Texts of the topics, to show: a table, TREC topics, or irds:ID.", panel="Data", metavar="FILE"),
+        data_option(help="Texts of the topics, to show: a table, TREC topics, or irds:ID.", metavar="FILE"),
     ] = None
     documents: Annotated[
         list[str] | None,
-        option(
-            help="Texts of the documents, to show: tables, TREC documents, or irds:ID.", panel="Data", metavar="FILES"
-        ),
+        data_option(help="Texts of the documents, to show: tables, TREC documents, or irds:ID.", metavar="FILES"),
     ] = None
     short_names: ShortNames = False
 
