@@ -106,10 +106,16 @@ def test_the_same_seed_draws_the_same_picture(qrowd, panel, tmp_path):
     (["systems", "-m", "nDGC"], ["did you mean 'nDCG'"]),
     (["systems", "--confidence", "95"], ["--confidence 95"]),
     (["bump", "--method", "majorty"], ["did you mean 'majority'"]),
+    (["systems", "--test", "max-t"], ["--test max-t: plot systems does not use it; leave it out"]),
+    (["ranks", "--combine-scales", "relevant"], ["--combine-scales relevant: plot ranks does not use it"]),
+    (["bump", "--n-resamples", "50"], ["--n-resamples 50: plot bump does not use it"]),
+    (["kappa"], ["--runs", "plot kappa does not use it"]),
+    (["coverage", "--ties", "expected"], ["--ties expected: plot coverage does not use it"]),
+    (["correlation", "--confidence", "0.9"], ["--confidence 0.9: plot correlation does not use it"]),
     (["alpha", "--combine-scales", "as-is"], ["cannot be on one scale", "combine the scales by rescaled"]),
 ])  # fmt: skip
 def test_a_mistake_is_one_line_with_the_culprit_and_exit_status_2(qrowd, panel, tmp_path, arguments, expected):
-    outcome = qrowd("plot", *arguments, *panel)
+    outcome = qrowd("plot", *arguments, *(panel[2:] if arguments[0] == "alpha" else panel))
     assert outcome.status == 2
     assert outcome.err.startswith("qrowd: ")
     assert outcome.err.count("\n") == 1

@@ -10,10 +10,12 @@ from qrowd.cli import options
 from qrowd.cli.completion import plot_names
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
+from qrowd.errors import ArgumentError
 from qrowd.model.conventions import Conventions
 
 
 def plot(
+    ctx: typer.Context,
     name: Annotated[
         str | None, typer.Argument(help="Plot that is drawn; default: list all plots.", autocompletion=plot_names)
     ] = None,
@@ -35,7 +37,6 @@ def plot(
             "scores over topics and assessors (max-t)."
         ),
     ] = "nemenyi",
-    level: options.Level = None,
     conventions: options.Scoring = Conventions(),
     combine_scales: options.CombineScales = "auto",
     sampling: options.Sampling = options.Sampling(10_000),
@@ -63,12 +64,12 @@ def plot(
     target = output or f"{name}.svg"
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
-    needs_runs = "runs" in plot_named(name).needs
-    if needs_runs:
-        runs.needed(data)
+    for given, value in ctx.params.items():
+        if "COMMANDLINE" in str(ctx.get_parameter_source(given)) and plot_named(name).ignores(given):
+            raise ArgumentError(f"plot {name} does not use it; leave it out", given, value)
     with progress("computing") as advance:
+        loaded = runs.read_needed(data) if "runs" in plot_named(name).needs else None
         judgments = data.read()
-        loaded = runs.read_needed(data) if needs_runs else None
         settings = Options(
             measures=tuple(measure or filter(None, [options.measure_for(loaded, None, None)])),
             conventions=conventions,
@@ -76,7 +77,6 @@ def plot(
             cutoff=cutoff,
             test=test,
             methods=tuple(method or ()),
-            level=level,
             short_names=short_names,
             **sampling.arguments,
             progress=advance,

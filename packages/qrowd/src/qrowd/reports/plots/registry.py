@@ -17,7 +17,6 @@ from qrowd.comparison.mean_ranks import PairTest
 from qrowd.comparison.system_ranking import rank_changes, rank_systems
 from qrowd.errors import ArgumentError, ScaleError
 from qrowd.evaluation import bounds_of, evaluate
-from qrowd.kernels.disagreement import Level
 from qrowd.methods import evaluate_methods
 from qrowd.model.chance import Rng
 from qrowd.model.conventions import Conventions
@@ -51,7 +50,7 @@ class Options:
     top : number of systems, topics, documents or, in `kappa` and `correlation`, assessors shown. cutoff : number of
         documents of each ranking that `coverage` looks at.
     test : of pairs of systems, for `critical-difference`: "nemenyi" or "max-t", as in `mean_ranks`.
-    methods : that combine the assessors, for `bump`. level : of measurement, for alpha. confidence : of intervals.
+    methods : that combine the assessors, for `bump`. confidence : of intervals.
     short_names : whether words that all systems begin or end with are left out.
     n_resamples, rng : where intervals are computed by resampling. progress : called with (topics done, topics in all)
         of the scoring.
@@ -63,7 +62,6 @@ class Options:
     cutoff: int = 10
     test: PairTest = "nemenyi"
     methods: tuple[str, ...] = ()
-    level: Level | None = None
     confidence: float = 0.95
     short_names: bool = False
     n_resamples: int = 10_000
@@ -79,6 +77,19 @@ class Options:
             raise ArgumentError("a number between 0 and 1 was expected", "confidence", self.confidence)
 
 
+#: Options that only some plots use.
+ONLY = {
+    "method": ("bump",),
+    "cutoff": ("coverage",),
+    "test": ("critical-difference",),
+    "combine_scales": ("bump", "assessors", "kappa", "alpha"),
+    "confidence": ("systems", "differences", "ranks", "critical-difference", "fragility", "alpha"),
+    "n_resamples": ("ranks", "critical-difference", "alpha"),
+    "seed": ("ranks", "critical-difference", "alpha", "bump"),
+}
+OF_SCORES = ("measure", "ties", "score_dtype", "unjudged", "missing", "empty", "min_coverage", "duplicates")
+
+
 @dataclass(frozen=True, eq=False)
 class Plot:
     """A plot of `qrowd plot`.
@@ -89,9 +100,17 @@ class Plot:
 
     name: str
     sentence: str
-    needs: tuple[str, ...]
     measures: tuple[str, ...]
     make: Callable[[PlotData], Figure]
+    needs: tuple[str, ...] = ("runs", "judgments")
+
+    def ignores(self, option: str) -> bool:
+        """Whether an option of the command changes nothing in this plot."""
+        if option in OF_SCORES:
+            return not self.measures
+        if option in ("runs", "system", "short_names"):
+            return "runs" not in self.needs
+        return self.name not in ONLY.get(option, (self.name,))
 
     def __call__(self, runs: Runs | None, judgments: Judgments, options: Options | None = None) -> Figure:
         """Compute what the plot shows; it is drawn when it is rendered.
@@ -157,12 +176,11 @@ def _systems(data: PlotData) -> Figure:
     intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
     top = data.options.top
     n = min(top or len(intervals.systems), len(intervals.systems))
-    first = intervals.systems[0]
-    means = sentence_case(mean_of(data.measure))
     return data.figure(
-        f"{means} of {n} systems, {first} first, with {percent(intervals.confidence)} intervals over "
-        f"topics alone (thick) and over topics and assessors (thin; {intervals.method}). Effects of a topic or an "
-        "assessor on all systems alike are left out, and intervals end where the measure does.",
+        f"{sentence_case(mean_of(data.measure))} of {n} systems, {intervals.systems[0]} first, with "
+        f"{percent(intervals.confidence)} intervals over topics alone (thick) and over topics and assessors (thin; "
+        f"{intervals.method}). Effects of a topic or an assessor on all systems alike are left out, and intervals end "
+        "where the measure does.",
         lambda ax: systems.plot_systems(intervals, top=top, measure=data.measure, ax=ax),
         intervals.to_frame,
         list_size(intervals.systems[:n]),
@@ -173,8 +191,7 @@ def _differences(data: PlotData) -> Figure:
     from qrowd.comparison.differences import all_differences
 
     best = _best(data.scores(), data.options.top or 12)
-    options = data.options
-    differences = all_differences(best, confidence=options.confidence)
+    differences = all_differences(best, confidence=data.options.confidence)
     return data.figure(
         f"Probability, in per cent, that the row's system is better than the column's by {data.measure}, over topics "
         f"and assessors ({differences.method}). Bold: p < .05 after Holm's correction over "
@@ -189,17 +206,14 @@ def _fragility(data: PlotData) -> Figure:
     from qrowd.influence.fragility import fragility
 
     best = _best(data.scores(), data.options.top or 12)
-    conventions = data.options.conventions
-    confidence = data.options.confidence
-    whole = data.graded.shared_scale().kind in ("binary", "graded")
     counted = fragility(
         data.runs,
         data.judgments,
         data.measure,
         systems=best.systems,
-        change="grade" if whole else "panel",
-        confidence=confidence,
-        conventions=conventions,
+        change="grade" if data.graded.shared_scale().kind in ("binary", "graded") else "panel",
+        confidence=data.options.confidence,
+        conventions=data.options.conventions,
         progress=data.options.progress,
     )
     order = [best.systems[s] for s in (-rank_systems(best).mean).argsort(kind="stable")]
@@ -218,11 +232,10 @@ def _ranks(data: PlotData) -> Figure:
     intervals = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
     ranking_by_mean = rank_systems(scores)
     n = min(options.top or len(intervals.systems), len(intervals.systems))
-    n_best = len(intervals.may_be_best)
     return data.figure(
         f"Ranks by {data.measure}: simultaneous {percent(intervals.confidence)} intervals over "
         f"{'topics and assessors' if intervals.over == 'both' else 'topics'} (bars), rank by the panel (dots) and by "
-        f"each assessor (ticks). {n_best} of {len(intervals.systems)} systems may be the best.",
+        f"each assessor (ticks). {len(intervals.may_be_best)} of {len(intervals.systems)} systems may be the best.",
         lambda ax: systems.plot_ranks(intervals, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
         intervals.to_frame,
         list_size([intervals.systems[s] for s in (-intervals.mean).argsort(kind="stable")[:n]]),
@@ -233,10 +246,13 @@ def _critical_difference(data: PlotData) -> Figure:
     from qrowd.comparison.mean_ranks import mean_ranks
 
     options = data.options
-    scores = data.scores()
-    n = options.n_resamples
-    rng = options.rng
-    ranked = mean_ranks(scores, test=options.test, confidence=options.confidence, n_resamples=n, rng=rng)
+    ranked = mean_ranks(
+        data.scores(),
+        test=options.test,
+        confidence=options.confidence,
+        n_resamples=options.n_resamples,
+        rng=options.rng,
+    )
     return data.figure(
         critical_difference.caption_of(ranked, data.measure, options.top),
         lambda ax: critical_difference.plot_critical_difference(ranked, top=options.top, ax=ax),
@@ -292,7 +308,7 @@ def _assessors(data: PlotData) -> Figure:
     from qrowd.agreement.assessor_profiles import assessor_profiles
     from qrowd.reports.agreement_tables import assessors_document
 
-    profiles = assessor_profiles(data.graded, level=data.options.level, repeats=data.options.conventions.repeats)
+    profiles = assessor_profiles(data.graded, repeats=data.options.conventions.repeats)
     return data.figure(
         f"Severity and agreement of {count(len(profiles.assessors), 'assessor')}"
         f"{'' if len(profiles.assessors) > assessor_plots.CROWD else ', with 95 % intervals over documents'}. "
@@ -310,14 +326,13 @@ def _alpha(data: PlotData) -> Figure:
     repeats = options.conventions.repeats
     by_topic = krippendorff_alpha(
         data.graded,
-        level=options.level,
         by="topic",
         n_resamples=options.n_resamples,
         confidence=options.confidence,
         rng=options.rng,
         repeats=repeats,
     )
-    overall = krippendorff_alpha(data.graded, level=options.level, repeats=repeats).item()
+    overall = krippendorff_alpha(data.graded, repeats=repeats).item()
     order = assessor_plots.alpha_order(by_topic, options.top)
     return data.figure(
         f"Krippendorff's alpha ({overall.level}) of {count(len(order), 'topic')}, {percent(options.confidence)} "
@@ -333,20 +348,17 @@ ASSESSORS = 40  # default number in tables of pairs of assessors
 
 def busiest(judgments: Judgments, n: int) -> tuple[str, ...]:
     """The assessors who judged most, in the order of the judgments."""
-    count = bincount(judgments.assessor, minlength=len(judgments.assessors))
-    most = (-count).argsort(kind="stable")[:n]
+    most = (-bincount(judgments.assessor, minlength=len(judgments.assessors))).argsort(kind="stable")[:n]
     return tuple(judgments.assessors[a] for a in sorted(most.tolist()))
 
 
 def _kappa(data: PlotData) -> Figure:
     from qrowd.agreement.pairwise import pairwise_agreement
 
-    names = busiest(data.judgments, data.options.top or ASSESSORS)
-    conventions = data.options.conventions
     pairs = pairwise_agreement(
-        data.judgments.select(assessors=list(names)),
-        repeats=conventions.repeats,
-        combine_scales="rescaled" if conventions.grades == "rescaled" else "auto",
+        data.judgments.select(assessors=list(busiest(data.judgments, data.options.top or ASSESSORS))),
+        repeats=data.options.conventions.repeats,
+        combine_scales="rescaled" if data.options.conventions.grades == "rescaled" else "auto",
     )
     return data.figure(
         f"Cohen's kappa of each pair of {len(pairs.assessors)} assessors (grey: no document in common); mean "
@@ -359,9 +371,9 @@ def _kappa(data: PlotData) -> Figure:
 
 def _correlation(data: PlotData) -> Figure:
     scores = data.scores()
-    names = busiest(data.judgments, data.options.top or ASSESSORS)
     from qrowd.comparison.rankings import ranking_agreement
 
+    names = busiest(data.judgments, data.options.top or ASSESSORS)
     agreement = ranking_agreement(scores.sel(measure=scores.measures[0], assessor=names))
     return data.figure(
         f"Kendall's tau-b between the rankings of systems by {data.measure} of each pair of {len(agreement.assessors)} "
@@ -398,43 +410,41 @@ def _coverage(data: PlotData) -> Figure:
     assert data.runs is not None
     from qrowd.comparison.judged_share import judged_share
 
-    shares = judged_share(data.runs, data.judgments, cutoff=data.options.cutoff)
-    shares = shares.only(busiest(data.judgments, ASSESSORS))
-    systems_shown = shares.systems[: data.options.top]
+    shares = judged_share(data.runs, data.judgments, cutoff=data.options.cutoff).only(
+        busiest(data.judgments, ASSESSORS)
+    )
     return data.figure(
         f"Per cent of the first {shares.cutoff} documents of each system that each assessor judged, over the topics "
         "anyone judged; systems with the least on top.",
         lambda ax: assessor_plots.plot_coverage(shares, top=data.options.top, ax=ax),
         shares.to_frame,
-        table_size(systems_shown, ["anyone", *shares.assessors], (0.26, 0.155)),
+        table_size(shares.systems[: data.options.top], ["anyone", *shares.assessors], (0.26, 0.155)),
     )
 
 
-_BOTH = ("runs", "judgments")
 _ALONE = ("judgments",)
 _ONE = ("nDCG@10",)
 
 PLOTS: dict[str, Plot] = {
     plot.name: plot
     for plot in (
-        Plot("systems", "Which systems are best, with intervals over topics and assessors?", _BOTH, _ONE, _systems),
-        Plot("differences", "How probable is it that one system is better than another?", _BOTH, _ONE, _differences),
-        Plot("ranks", "Which ranks may each system hold, also by each assessor?", _BOTH, _ONE, _ranks),
-        Plot("bump", "How does the ranking change with the method that combines the assessors?", _BOTH, _ONE, _bump),
-        Plot("critical-difference", "Which systems have different mean ranks?", _BOTH, _ONE, _critical_difference),
-        Plot("fragility", "How few changes of judgments would reverse each difference?", _BOTH, _ONE, _fragility),
-        Plot("correlation", "Which assessors rank the systems alike?", _BOTH, _ONE, _correlation),
+        Plot("systems", "Which systems are best, with intervals over topics and assessors?", _ONE, _systems),
+        Plot("differences", "How probable is it that one system is better than another?", _ONE, _differences),
+        Plot("ranks", "Which ranks may each system hold, also by each assessor?", _ONE, _ranks),
+        Plot("bump", "How does the ranking change with the method that combines the assessors?", _ONE, _bump),
+        Plot("critical-difference", "Which systems have different mean ranks?", _ONE, _critical_difference),
+        Plot("fragility", "How few changes of judgments would reverse each difference?", _ONE, _fragility),
+        Plot("correlation", "Which assessors rank the systems alike?", _ONE, _correlation),
         Plot(
             "components",
             "How much do scores vary with systems, topics and assessors?",
-            _BOTH,
             ("nDCG@10", "AP", "P@10", "RR"),
             _components,
         ),
-        Plot("coverage", "How many of the returned documents did each assessor judge?", _BOTH, (), _coverage),
-        Plot("assessors", "Which assessors are severe, lenient, or agree with the others?", _ALONE, (), _assessors),
-        Plot("kappa", "Which assessors agree with each other beyond chance?", _ALONE, (), _kappa),
-        Plot("alpha", "On which topics do assessors agree?", _ALONE, (), _alpha),
+        Plot("coverage", "How many of the returned documents did each assessor judge?", (), _coverage),
+        Plot("assessors", "Which assessors are severe, lenient, or agree with the others?", (), _assessors, _ALONE),
+        Plot("kappa", "Which assessors agree with each other beyond chance?", (), _kappa, _ALONE),
+        Plot("alpha", "On which topics do assessors agree?", (), _alpha, _ALONE),
     )
 }
 
