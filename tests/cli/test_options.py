@@ -168,6 +168,8 @@ def test_duplicates_of_a_file_count_once_and_the_output_says_so(qrowd, tmp_path)
         ("evaluate j.csv r.run --format pairs", "--format pairs", "--preferences"),
         ("judge status r.sqlite --depth 3", "--depth 3", "--runs"),
         ("study arms --campaign pilot --units u.csv", "--units u.csv", "--arm"),
+        ("study arms --arm a=a.csv --format png", "--format png", "--figures"),
+        ("plan j.csv r.run --judgment-cost 0.1", "--judgment-cost 0.1", "--budget"),
     ],
 )
 def test_an_option_that_a_command_would_ignore_is_refused(qrowd, line, option, needed):

@@ -38,7 +38,7 @@ def test_assessors_are_columns_of_one_measure(qrowd, folder):
 def test_what_does_not_fit_is_named_by_its_option(qrowd, folder):
     outcome = qrowd("table", *PANEL, "--marks", "baseline")
     assert outcome.status == 2
-    assert outcome.err.startswith("qrowd: --marks baseline: name the system that the others are compared with, as in")
+    assert outcome.err.startswith("qrowd: --marks baseline: it needs a baseline, the system")
 
 
 def test_judgments_and_runs_may_stand_without_options(qrowd, folder):

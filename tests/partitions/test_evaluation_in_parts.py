@@ -117,7 +117,7 @@ def test_what_has_no_topic_in_common_is_refused_as_for_one_process():
 
 def test_what_cannot_be_scored_in_parts_is_refused(demo, collection, tmp_path):
     preferences = Preferences.from_rows([("t", "a", "b", "ann")])
-    with ThreadPoolExecutor(1) as pool, pytest.raises(ArgumentError, match="executor: is for Judgments"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ArgumentError, match="an executor are for judgments"):
         qrowd.evaluate({"s": {"t": {"a": 1.0}}}, preferences, "compatibility", executor=pool)
     with pytest.raises(ArgumentError, match="results: keeps the scores of a partitioned collection"):
         qrowd.evaluate(*demo, "AP", results=tmp_path / "results")

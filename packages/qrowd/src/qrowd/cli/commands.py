@@ -34,8 +34,10 @@ FOR = {
     "database": ("campaign",),
     "names": ("campaign",),
     "system": ("runs", "files"),
-    "format": ("preferences",),
+    "format": ("preferences", "figures"),
     "depth": ("runs",),
+    "topic_cost": ("budget",),
+    "judgment_cost": ("budget",),
     "units": ("arm",),
 }
 

@@ -90,9 +90,9 @@ def evaluate_in_parts(
     if isinstance(runs, PartitionedRuns) or isinstance(judgments, PartitionedJudgments):
         raise ArgumentError("runs and judgments: give both of a partitioned collection, or .load() what is partitioned")
     if results is not None:
-        raise ArgumentError("results: keeps the scores of a partitioned collection; qrowd.partition writes one")
+        raise ArgumentError("results: keeps the scores of a partitioned collection; qrowd partition writes one")
     if isinstance(judgments, Preferences | Panel | Blocks):
-        raise ArgumentError("executor: is for Judgments; leave it out for preferences and panels")
+        raise ArgumentError("processes and an executor are for judgments; leave them out for preferences and panels")
     runs, judgments = as_runs(runs), as_judgments(judgments)
     if not len(judgments):
         raise ArgumentError("judgments: there are none")

@@ -426,7 +426,7 @@ class Judgments(Displayed):
         if repeats == "error":
             raise InputError(
                 f"{self.describe(int(rows[np.flatnonzero(again)[0]]))}: judged more than once "
-                f"({self.n_repeats()} repeated judgments in all); choose repeats='first', 'last' or 'mean', "
+                f"({self.n_repeats()} repeated judgments in all); choose first, last or mean as repeats, "
                 "here or beforehand with .single(repeats=...)"
             )
         stays = np.bincount(rows, minlength=len(self)) == 0

@@ -446,7 +446,7 @@ class Preferences(Displayed):
         if repeats == "error" and again.any():
             raise InputError(
                 f"{self.describe(int(rows[again.argmax()]))}: the pair was judged before ({int(again.sum())} such rows "
-                "in all); choose repeats='first' or 'last'"
+                "in all); choose first or last as repeats"
             )
         ends = np.append(~again[1:], True)[: rows.size] if repeats == "last" else ~again
         return self._take(np.append(np.sort(rows[ends]), np.arange(len(self), len(self) + self.bad_topic.size)))

@@ -227,7 +227,7 @@ def observed(doubles: Graded, relevant: Bools, method: Method = "symmetric", fir
     n = counts.shape[0]
     if method == "symmetric":
         if first:
-            raise ArgumentError("only method='one-sided' (equation 4) has a first assessor", "first", ", ".join(first))
+            raise ArgumentError("only method one-sided (equation 4) has a first assessor", "first", ", ".join(first))
         # The mean over the other judgments of the document, without the judgment itself.
         others = (counts @ relevant)[:, None] - relevant
         found_relevant = counts * others / (doubles.size - 1)[:, None]

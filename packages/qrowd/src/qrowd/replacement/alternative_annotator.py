@@ -398,13 +398,13 @@ def _check_as_is(judgments: Judgments, model: str) -> None:
         return
     if _binary_beside_grades(own, widest):
         raise ScaleError(
-            f"model {model} gives 0 and 1 only, the assessors judge on {widest}; leave out combine_scales='as-is', or "
+            f"model {model} gives 0 and 1 only, the assessors judge on {widest}; take auto as combine_scales, or "
             f"declare the scale (--scale '*={widest}') if the model could have given more"
         )
     if own.maximum > widest.maximum:
         raise ScaleError(
-            f"model {model} goes up to {own.maximum:g}, the assessors only to {widest.maximum:g}; leave out "
-            f"combine_scales='as-is', or declare the scale they share (--scale '*=0-{own.maximum:g}')"
+            f"model {model} goes up to {own.maximum:g}, the assessors only to {widest.maximum:g}; take auto "
+            f"as combine_scales, or declare the scale they share (--scale '*=0-{own.maximum:g}')"
         )
 
 

@@ -257,7 +257,7 @@ class _Test:
             number_of(self.baseline, systems, "system")
         elif self.marks == "baseline":
             raise ArgumentError(
-                "name the system that the others are compared with, as in baseline='bm25'", "marks", "baseline"
+                "it needs a baseline, the system that the others are compared with", "marks", "baseline"
             )
 
     def p_values(self, scores: Scores) -> Floats:
