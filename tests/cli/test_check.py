@@ -247,6 +247,14 @@ def crowd(folder, tmp_path):
     (tmp_path / "crowd.csv").write_text("\n".join([*rows, ""]))
 
 
+def test_assessors_of_magnitudes_are_not_compared_with_gold_grades(asked, folder):
+    magnitudes = folder / "magnitudes.csv"
+    magnitudes.write_text("".join(magnitudes.read_text().splitlines(keepends=True)[:1601]))
+    out, _ = asked("panel/magnitudes.csv", "panel/gold.qrels")
+    assert "  qrowd assessors --judgments panel/magnitudes.csv\n" in out
+    assert "  qrowd magnitude --judgments panel/magnitudes.csv --gold panel/gold.qrels\n" in out
+
+
 def test_check_and_evaluate_name_the_same_number_of_slots(asked, qrowd, crowd, tmp_path):
     path = tmp_path / "crowd.csv"
     rows = path.read_text().splitlines(keepends=True)

@@ -466,7 +466,7 @@ Rel = Annotated[float | None, convention(help="Lowest grade that counts as relev
 NResamples = Annotated[
     int,
     option(
-        help="Number of random samples: bootstrap resamples, permutations or random assessors. 0: no interval.",
+        help="Number of bootstrap resamples, permutations or random assessors; in agree and predict, 0: no interval.",
         panel="Sampling",
         min=0,
     ),
