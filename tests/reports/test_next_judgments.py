@@ -37,8 +37,10 @@ def test_the_table_holds_open_differences_and_counts_the_others(question):
     report = NextJudgmentsReport(result)
     (table,) = report.to_document().tables
     assert 1 <= len(table.rows) <= 20
-    n = len(result.statement.first)
-    assert f"{n - len(table.rows)} other" in table.title or n == len(table.rows)
+    one = result.statement
+    assert not one.decided
+    n = sum(low <= 0 <= high for low, high in zip(one.low, one.high, strict=True))
+    assert f"(20 of {n}, the smallest)" in table.title or n == len(table.rows)
     estimates = [abs(float(row[2])) for row in table.rows]
     assert estimates == sorted(estimates)
     # documents, which several people may judge each

@@ -204,7 +204,7 @@ def test_results_of_single_statistics_say_what_they_hold(demo):
     few = judgments.select(assessors=["ann", "bob"])
     assert cohen_kappa(few, "ann", "bob").signature == f"qrowd {version()}"
     alpha = krippendorff_alpha(few, n_resamples=20, rng=3)
-    assert fields(alpha.signature)[1:] == [["topics", "25"], ["over", "topics", "20"], ["seed", "3"]]
+    assert fields(alpha.signature)[1:] == [["topics", "25"], ["resample", "topics", "20"], ["seed", "3"]]
 
 
 def test_the_signature_of_a_bradley_terry_model_and_of_a_question_have_their_options():
