@@ -98,7 +98,7 @@ LONGER = (
 FIELDS = {
     "demo": "baseline bm25 | both 10000 | seed 1",
     "prefer agree": "transitivity | topics 25 | assessors 3",
-    "prefer bradley-terry": "over pairs 3 | seed 1",
+    "prefer bradley-terry": "resample pairs 3 | seed 1",
     "magnitude": "magnitude median | topics 25 | assessors 199 | gold gold",
     "next": 'question "bm25 > hybrid" | scale 0-3 | seed 1',
     "evaluate": (
