@@ -1,5 +1,6 @@
 """Commands on files as people have them: what check says, and what the other commands do with the same files."""
 
+import json
 import shlex
 
 import pytest
@@ -52,6 +53,19 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
         "note: labels.csv: 1 row with a missing cell (document) was left out",
         "note: labels.csv: 1 row is identical to an earlier row and was left out",
     ]
+
+
+def test_check_says_of_words_in_columns_of_usual_names_that_they_need_labels(qrowd, tmp_path):
+    row = {"query": "q1", "product_id": "d1", "judge": "llm", "label": "Exact"}
+    (tmp_path / "llm.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "llm.json").write_text(json.dumps([row]))
+    for name in ("llm.jsonl", "llm.json"):
+        refused = qrowd("check", name)
+        assert refused.status == 2
+        text = " ".join(refused.out.split())
+        assert "values are words (exact), not numbers; give their order" in text
+        assert "--column" not in text
+        assert qrowd("check", name, "--labels", "irrelevant<exact").status == 0
 
 
 def test_how_files_are_read_is_said_by_check_alone(qrowd, files):

@@ -221,6 +221,11 @@ def likely_columns(headers: Sequence[str]) -> dict[str, str]:
     return role_of
 
 
+def are_usual(role_of: Mapping[str, str]) -> bool:
+    """Whether all of these columns of judgments have usual names."""
+    return all(is_called([header], JUDGMENT_COLUMNS[role]) for role, header in role_of.items())
+
+
 def _present(headers: Sequence[str], role: str, choices: Sequence[str]) -> str:
     """The header among the choices that the table has."""
     for choice in choices:

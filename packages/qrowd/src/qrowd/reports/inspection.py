@@ -19,7 +19,7 @@ from qrowd import files, tables, trec
 from qrowd.errors import FileError, InputError
 from qrowd.leaderboard_files import leaderboard_format
 from qrowd.model.cells import IdenticalRows, IncompleteRows, WordLabels
-from qrowd.model.headers import Kind, likely_columns, roles_in
+from qrowd.model.headers import Kind, are_usual, likely_columns, roles_in
 from qrowd.model.judgments import Judgments, concatenate_judgments
 from qrowd.model.labels import Words
 from qrowd.model.preferences import Preferences, concatenate_preferences
@@ -289,11 +289,11 @@ def _other_format(text: bytes, name: str, path: Path, settings: Settings, *, is_
     if problem := unread_format(text, headers):
         pass
     elif len(missing) > 1 and is_table and headers:
-        words = (
-            f"no columns for {listed(missing)} among {listed(headers, 8)}; a header is topic,document,assessor,value"
+        problem = (
+            f"no columns for {listed(missing)} among {listed(headers, 8)}; a header is topic,document,assessor,value, "
+            f"for example, or name the columns: --column {missing[0]}=HEADER"
         )
-        problem = f"{words}, for example, or name the columns: --column {missing[0]}=HEADER"
-    elif missing or not likely:
+    elif missing or are_usual(likely):
         return None
     else:
         options = [word for role, header in likely.items() for word in ("--column", f"{role}={header}")]
