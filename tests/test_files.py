@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from qrowd.errors import ArgumentError, FileError, QrowdError
 from qrowd.files import find_files, read_bytes, read_judgments, read_recoding, read_runs, without_endings, write_whole
-from qrowd.paths import file_name
+from qrowd.paths import file_name, named_files
 
 QRELS = "t 0 d 1\nt 0 e 0\n"
 RUN = "t Q0 d 1 2.5 tag\nt Q0 e 2 1.5 tag\n"
@@ -62,7 +62,7 @@ def test_a_path_a_pattern_a_folder_and_a_list_of_them_find_the_same_files():
     assert find_files("q/*.qrels") == both
     assert find_files("q/[ab].*") == both
     assert find_files("q") == [*both, Path("q/c.txt")]
-    assert find_files(["q/b.qrels", "q/*.qrels"]) == both[::-1]
+    assert [path for _, path in named_files(["q/b.qrels", "q/*.qrels"], "file").named] == both[::-1]
     assert find_files("q/**/*.qrels") == [*both, Path("q/deeper/d.qrels")]
 
 
@@ -93,6 +93,15 @@ def test_what_is_not_there_is_named(paths, message):
         with pytest.raises(FileError) as error:
             read(paths)
         assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    "of_frame", [lambda frame: frame, lambda frame: [frame], lambda frame: {"ann": frame}, lambda frame: [5]]
+)
+@pytest.mark.parametrize("read", [read_judgments, read_runs])
+def test_what_is_no_path_is_refused_and_it_is_said_what_reads_data_frames(read, of_frame):
+    with pytest.raises(ArgumentError, match=r"^expected a path, found .*; .*from_frame reads data frames$"):
+        read(of_frame(pd.DataFrame({"topic": ["q"], "document": ["d"], "value": [1]})))
 
 
 @pytest.mark.parametrize("nothing", [[], {}])
@@ -173,7 +182,7 @@ def test_files_about_the_data_are_passed_over_in_a_folder_and_among_others_and_s
     for name in ("trec-rf10-readme.txt", "README.md", "ir-metadata.yml", "campaign.toml", "LICENSE", ".DS_Store"):
         write(f"runs/{name}", "title: runs\n")
     names = "LICENSE, README.md, campaign.toml, ir-metadata.yml, trec-rf10-readme.txt"
-    note = f"6 files about the data were passed over ({names})"
+    note = f"passed over: 6 files about the data ({names})"
     assert (read_runs("runs").systems, read_runs("runs").notes) == (("bm25",), (note,))
     shell = [f"runs/{name}" for name in ("LICENSE", "README.md", "bm25.run", "ir-metadata.yml")]
     assert read_runs(shell).systems == ("bm25",)

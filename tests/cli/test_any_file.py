@@ -44,7 +44,7 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
     assert outcome.err.startswith("qrowd: labels.csv, line 2: values are words (exact, irrelevant, substitute), ")
     assert (
         "labels 'exact<irrelevant<substitute' (the order in the file, to be corrected; in Python labels= of "
-        "read_judgments)" in outcome.err
+        "read_judgments, or of Judgments.from_frame for a data frame)" in outcome.err
     )
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)
     assert outcome.status == 0
@@ -113,7 +113,7 @@ def test_check_passes_over_files_about_the_data_and_says_so(qrowd, files):
     (files / "README.md").write_text("# Our data\n")
     outcome = qrowd("check", ".", *OPTIONS)
     assert outcome.status == 0
-    assert "1 file about the data was passed over (README.md)" in outcome.out
+    assert "passed over: 1 file about the data (README.md)" in outcome.out
 
 
 def test_columns_are_named_for_every_file_that_a_command_reads(qrowd, files):

@@ -160,17 +160,18 @@ def test_a_missing_label_is_an_error_with_its_row(library, name):
     with pytest.raises(RowError, match=f"^row 2: {name} is missing ") as error:
         Judgments.from_frame(MISSING[library](name))
     hint = (
-        "--incomplete-rows drop leaves them out; in Python read_judgments(..., incomplete_rows='drop') does, or "
-        "dropna() of a data frame"
+        "--incomplete-rows drop leaves them out; in Python incomplete_rows='drop' does, of read_judgments, or of "
+        "Judgments.from_frame for a data frame"
     )
     assert (error.value.row, error.value.problem) == (2, f"{name} is missing (1 such row); {hint}")
 
 
 def test_what_is_advised_for_a_missing_cell_works(tmp_path):
-    frame = MISSING["pandas"]("value")
+    frame = pd.DataFrame({**GOOD, "value": ["low", " "]})
     frame.to_csv(tmp_path / "holes.csv", index=False)
-    read = read_judgments(tmp_path / "holes.csv", incomplete_rows="drop")
-    assert read.to_dict() == Judgments.from_frame(frame.dropna()).to_dict()
+    read = read_judgments(tmp_path / "holes.csv", labels="low<high", incomplete_rows="drop")
+    of_frame = Judgments.from_frame(frame, labels="low<high", incomplete_rows="drop")
+    assert read.to_dict() == of_frame.to_dict() == {"a": {"t": {"d": 0}}}
 
 
 @pytest.mark.parametrize("library", MISSING)

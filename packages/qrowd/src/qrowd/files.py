@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -29,7 +29,7 @@ from qrowd.model.scores import Scores
 from qrowd.paths import PathLike as PathLike
 from qrowd.paths import Paths as Paths
 from qrowd.paths import find_files as find_files
-from qrowd.paths import given_files, is_data_set, named_files, on_disk, shown
+from qrowd.paths import given_files, given_names, is_data_set, named_files, on_disk, shown
 from qrowd.paths import without_endings as without_endings
 from qrowd.readers import irds
 from qrowd.threads import in_threads
@@ -474,10 +474,10 @@ def _replace(target: Path, pieces: Iterable[bytes]) -> None:
 
 def _collection(paths: Paths) -> PartitionedCollection | None:
     """The partitioned collection whose folder is the only path."""
-    several = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if isinstance(several, Mapping) or not isinstance(several, Collection) or len(several) != 1:
-        return None  # an iterator is left to those who read its files
-    (folder,) = map(Path, several)
+    named = [] if isinstance(paths, Iterator) else list(given_names(paths))  # it is left to those who read its files
+    if len(named) != 1 or named[0][0] is not None:
+        return None
+    folder = Path(named[0][1])
     if not folder.is_dir() or next(folder.glob("*.json"), None) is None:  # else the package need not be imported
         return None
     from qrowd.partitions import is_partitioned, open_partitioned

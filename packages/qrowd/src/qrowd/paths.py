@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
+from itertools import repeat
 from pathlib import Path, PurePath
+from typing import Any
 from urllib.parse import quote
 
 from qrowd.errors import ArgumentError, FileError
-from qrowd.model.labels import first_of, plural
+from qrowd.model.labels import described, first_of, plural
 from qrowd.readers import irds, reader_and_path
 
 PathLike = str | os.PathLike[str]
@@ -44,19 +46,12 @@ def file_name(label: str, ending: str) -> str:
     return f"%{ord(name[0]):02X}{name[1:]}" if name.startswith(".") or ABOUT.fullmatch(name) else name
 
 
-def find_files(paths: PathLike | Iterable[PathLike]) -> list[Path]:
-    """The files that paths, glob patterns and folders stand for, sorted within each.
+def find_files(path: PathLike) -> list[Path]:
+    """The files that a path, glob pattern or folder stands for, sorted, or a FileError that there is none.
 
     Files that speak about the data (README, *.md, *.yml, *.toml, licences, hidden files) are passed over among others.
-
-    Raises
-    ------
-    FileError
-        A path that does not exist, a pattern or folder without files.
     """
-    several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    matches = [path for one in several for path in _matches(one, alone=len(several) == 1)[0]]
-    return list(dict.fromkeys(matches))
+    return _matches(path)[0]
 
 
 def _matches(path: PathLike, *, alone: bool = True) -> tuple[list[Path], list[Path]]:
@@ -129,8 +124,7 @@ def named_files(paths: Paths, noun: str, *, unique: bool = True) -> Files:
     if unique:
         check_names(listed, noun)
     names = first_of([path.name for path in dict.fromkeys(over) if not path.name.startswith(".")], 5)
-    was = "was" if len(set(over)) == 1 else "were"
-    note = f"{plural(len(set(over)), 'file')} about the data {was} passed over ({names})"
+    note = f"passed over: {plural(len(set(over)), 'file')} about the data ({names})"
     return Files(listed, (note,) if names != "none" else ())
 
 
@@ -156,16 +150,20 @@ def given_files(paths: Paths) -> Iterator[tuple[str | None, Path]]:
 
 
 def given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
-    """(name or None, path) of each path that is given, which may be written as NAME=PATH."""
-    if isinstance(paths, Mapping):
-        yield from paths.items()
-        return
-    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
-        name, equals, rest = os.fspath(path).partition("=")
-        if equals and not (Path(path).exists() or glob(os.fspath(path))):
-            yield name, rest
+    """(name or None, path) of each path that is given, which may be written as NAME=PATH; a data frame is refused."""
+    several: Any = [paths] if isinstance(paths, str | os.PathLike) or hasattr(paths, "columns") else paths
+    for name, path in several.items() if isinstance(several, Mapping) else zip(repeat(None), several):
+        try:
+            text = os.fspath(path)
+        except TypeError:
+            raise ArgumentError(
+                f"expected a path, found {described(path)}; Judgments.from_frame reads data frames"
+            ) from None
+        key, equals, rest = text.partition("=")
+        if name is None and equals and not (Path(path).exists() or glob(text)):
+            yield key, rest
         else:
-            yield None, path
+            yield name, path
 
 
 def shown(path: Path) -> str:

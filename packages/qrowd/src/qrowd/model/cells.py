@@ -316,7 +316,8 @@ def grades_in(column: Cells | Floats, order: tuple[str, ...] | None, rows: Rows,
         mistakes.add(
             int(rows[0]),
             f"values are words ({first_of(words, 12)}), not numbers; give their order from the lowest to the highest, "
-            f"as in --labels {like!r} (the order in the file, to be corrected; in Python labels= of read_judgments)",
+            f"as in --labels {like!r} (the order in the file, to be corrected; in Python labels= of read_judgments, or "
+            "of Judgments.from_frame for a data frame)",
         )
         return np.zeros(len(column))
     grade_of = {word.casefold(): grade for grade, word in enumerate(order)}
@@ -346,8 +347,8 @@ def complete_rows(
     for row in np.flatnonzero(some).tolist() if incomplete == "refuse" else ():
         name = next(name for name in missing if missing[name][row])
         hint = (
-            f" ({plural(n, 'such row')}); --incomplete-rows drop leaves them out; in Python "
-            "read_judgments(..., incomplete_rows='drop') does, or dropna() of a data frame"
+            f" ({plural(n, 'such row')}); --incomplete-rows drop leaves them out; in Python incomplete_rows='drop' "
+            "does, of read_judgments, or of Judgments.from_frame for a data frame"
         )
         mistakes.add(row + 1, f"{name} is missing" + (hint if row == some.argmax() else ""))
     were = "was" if n == 1 else "were"
