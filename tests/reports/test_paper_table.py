@@ -71,6 +71,30 @@ def test_letters_list_the_systems_that_are_significantly_worse():
     assert [row[0] for row in paper.table.rows] == list("abcdefghijkl")
 
 
+@pytest.mark.parametrize("options", [{"marks": "pairs"}, {"marks": "pairs", "baseline": "doc2query"}])
+def test_files_name_the_systems_that_letters_stand_for_and_no_other_mark_is_among_the_letters(options):
+    paper = paper_table(SCORES, n_resamples=500, rng=3, **options)
+    frame = paper.to_frame().fillna({"significantly_worse": ""}).set_index(["measure", "system"])
+    named = {key: worse.split() for key, worse in frame["significantly_worse"].items()}
+    assert any(named.values())
+    for (measure, system), worse in named.items():
+        letters = paper.table.marks.get((paper.systems.index(system), 2 + paper.columns.index(measure)), "")
+        assert [paper.systems["abcdefghijkl".index(letter)] for letter in letters] == worse
+
+
+def test_files_name_what_is_significantly_worse_than_the_baseline_or_it_and_nothing_where_nothing_is_tested():
+    frame = paper_table(AP, baseline="doc2query", n_resamples=500, rng=3).to_frame().fillna({"significantly_worse": ""})
+    frame = frame.set_index("system")
+    at = frame.loc["doc2query", "mean"]
+    better, worse = (frame.index[(frame.p < 0.05) & side] for side in (frame["mean"] > at, frame["mean"] < at))
+    assert (frame.loc[better, "significantly_worse"] == "doc2query").all()
+    assert len(better)
+    assert sorted(frame.loc["doc2query", "significantly_worse"].split()) == sorted(worse)
+    untested = paper_table(SCORES).to_frame()
+    assert untested["significantly_worse"].isna().all()
+    assert untested["p"].isna().all()
+
+
 @pytest.mark.parametrize("options", [{"marks": "pairs"}, {"baseline": "bm25"}])
 def test_without_a_mark_the_note_explains_none(options):
     paper = paper_table(AP, confidence=0.999, n_resamples=100, **options)  # too few resamples for any p below .001
@@ -101,7 +125,7 @@ def test_of_many_systems_the_first_are_shown_and_the_baseline():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"marks": "baseline"}, "name the system that the others are compared with"),
+        ({"marks": "baseline"}, "it needs a baseline, the system that the others are compared with"),
         ({"marks": "letters"}, "marks='letters'"),
         ({"baseline": "bm26"}, "did you mean 'bm25'"),
         ({"confidence": 2}, "confidence"),

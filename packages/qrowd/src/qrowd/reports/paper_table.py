@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,9 +45,10 @@ class PaperTable(Reported):
 
     table : as it is printed; its title is the caption. columns : measures, or assessors. systems : rows,
     best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
-    are shown. p : of the difference from the baseline, after the correction; nan without a baseline. significant :
-    whether p is below 1 - confidence. notes : which test was used, and the conventions of scoring. over, n_resamples :
-    of the test, of topics or of both topics and assessors; 0 without one.
+    are shown. p : of the difference from the baseline, after the correction; nan without a baseline. worse : (columns,
+    systems, systems), whether the last is significantly worse; of pairs that were tested. notes : which test was used,
+    and the conventions of scoring. over, n_resamples : of the test, of topics or of both topics and assessors; 0
+    without one.
     """
 
     sentence: str
@@ -57,7 +59,7 @@ class PaperTable(Reported):
     mean: Floats
     best: Bools
     p: Floats
-    significant: Bools
+    worse: Bools
     notes: tuple[Note, ...]
     over: str
     n_resamples: int
@@ -68,7 +70,9 @@ class PaperTable(Reported):
             self.noun: np.repeat(np.array(self.columns, object), len(self.systems)),
             "system": np.tile(np.array(self.systems, object), len(self.columns)),
         }
-        return labels | {name: getattr(self, name).T.ravel() for name in ("mean", "best", "p", "significant")}
+        worse = [" ".join(compress(self.systems, row)) or None for rows in self.worse for row in rows]
+        numbers = {name: getattr(self, name).T.ravel() for name in ("mean", "best", "p")}
+        return labels | numbers | {"significantly_worse": worse}
 
     def _document(self) -> Document:
         return Document(self.sentence, (self.table,), self.notes, self.to_frame, self.records)
@@ -197,7 +201,8 @@ def paper_table(
     among = "" if n_shown == n_systems else f", of all {n_systems} systems"
     bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
     first = ["#", "system"] if kind == "pairs" else ["system"]
-    marked = {(i, j + len(first)): mark for (i, j), mark in test.marks_of(mean, p, systems).items()}
+    worse = (p < test.level) & (mean.T[:, :, None] > mean.T[:, None])
+    marked = {(i, j + len(first)): mark for (i, j), mark in test.marks_of(worse, systems).items()}
     note = " ".join([*bold, *test.legend(bool(marked))])
     rows = [
         [*([LETTERS[i]] if kind == "pairs" else []), system, *(number(value, DIGITS) for value in mean[i])]
@@ -221,7 +226,7 @@ def paper_table(
         mean,
         best,
         against,
-        against < test.level,
+        worse,
         (*test.notes(), *scoring_notes(plain)),
         "both" if len(main.assessors) > 1 else "topics",
         0 if kind == "none" else n_resamples,
@@ -295,17 +300,16 @@ class _Test:
             Note("test", f"{self.name}, in each column by itself; {self.n_resamples:,} resamples; seed: {self.seed}")
         ]
 
-    def marks_of(self, mean: Floats, p: Floats, systems: Names) -> dict[tuple[int, int], str]:
-        """{(system, column): what stands behind the mean}. p : (columns, systems, systems)."""
+    def marks_of(self, worse: Bools, systems: Names) -> dict[tuple[int, int], str]:
+        """{(system, column): what stands behind the mean}. worse : of `PaperTable`."""
         marks: dict[tuple[int, int], str] = {}
-        for j, of_column in enumerate(p):
-            for i in range(len(systems)):
-                others = np.flatnonzero(of_column[i] < self.level)
-                better = [int(other) for other in others if mean[i, j] > mean[other, j]]
-                if self.marks == "pairs" and better:
-                    marks[i, j] = "".join(LETTERS[other] for other in better)
-                elif self.baseline is not None and systems.index(self.baseline) in others:
-                    marks[i, j] = BETTER if systems.index(self.baseline) in better else WORSE
+        for j, i, other in np.argwhere(worse).tolist():
+            if self.marks == "pairs":
+                marks[i, j] = marks.get((i, j), "") + LETTERS[other]
+            elif systems[other] == self.baseline:
+                marks[i, j] = BETTER
+            else:
+                marks[other, j] = WORSE
         return marks
 
 
