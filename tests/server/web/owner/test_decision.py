@@ -117,6 +117,7 @@ def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) ->
     words = " ".join(html.unescape(text_of(page)).split())
     assert "A gold document" in words
     assert "Right is 3." in words
+    assert "tables of judgments and scores have them only if a run ranks the document" in words
     assert "No answer yet" not in words
     assert page.count('data-label="Answer"') == len(answers)
     for raw, right in answers:
@@ -133,6 +134,13 @@ def test_parquet_is_offered_where_it_can_be_written(made: Place, monkeypatch: py
         assert ("/export/judgments/parquet" in page, 'value="judgments/parquet"' in page) == (not spare, not spare)
         assert ("Parquet is written once pyarrow is installed" in page) == spare
         assert "/export/judgments/jsonl" in page
+
+
+def test_the_table_of_judgments_is_said_to_hold_gold_documents_that_a_run_ranks_where_there_are_runs(
+    made: Place,
+) -> None:
+    assert "also of gold documents that a run ranks, with their order" in made.owner().get(RESULTS).text
+    assert "also of gold documents, with their order" in made.owner().get("/owner/c/listed/results").text
 
 
 def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
