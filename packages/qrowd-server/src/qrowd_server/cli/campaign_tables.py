@@ -134,7 +134,7 @@ def _gold(row: AssessorQuality) -> str:
 
 def _accuracy(row: AssessorQuality) -> str:
     accuracy = row.accuracy
-    return "-" if accuracy is None else f"{accuracy.value:.2f} [{accuracy.low:.2f}, {accuracy.high:.2f}]"
+    return "-" if accuracy is None else f"{accuracy.value:.3f} [{accuracy.low:.3f}, {accuracy.high:.3f}]"
 
 
 def _agreement(quality: Quality) -> str:
