@@ -131,7 +131,7 @@ def test_scores_and_exports_leave_out_gold_documents_that_no_run_ranks_and_agree
         said, agreed = (store.read(lambda c, f=final: judgments(c, "pilot", final=f)) for final in (True, False))
         assert len(agreed.value) == len(clicks)
         note = (
-            "campaign pilot: scores and exports of answers that count leave out judgments of gold documents that no "
+            "campaign pilot: scores and exports of what counts leave out judgments of gold documents that no "
             f"run ranks: {n_unranked}"
         )
         assert said.notes[-3] == f"campaign pilot: judgments of gold documents: {n_ranked} ({SEEN})"

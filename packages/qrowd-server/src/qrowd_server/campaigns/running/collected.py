@@ -183,9 +183,7 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
             else f"final answers of owners, left out: {n}"
         )
     if n := [status for *_, status, _ in rows].count(UNRANKED):
-        notes.append(
-            f"scores and exports of answers that count leave out judgments of gold documents that no run ranks: {n}"
-        )
+        notes.append(f"scores and exports of what counts leave out judgments of gold documents that no run ranks: {n}")
     assessors = zip(columns["assessor"], columns["kind"], strict=True)
     if models := sorted({label for label, kind in assessors if kind == MODEL}):
         notes.append(f"assessors that are models: {', '.join(models)}")
