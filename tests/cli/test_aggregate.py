@@ -65,4 +65,4 @@ def test_magnitudes_cannot_vote_and_are_told_what_they_can(qrowd, folder):
 def test_a_result_called_qrels_names_the_option_that_writes_qrels(qrowd, folder):
     outcome = qrowd("aggregate", "--judgments", folder / "judges" / "ann.qrels", "--output", "merged.qrels")
     assert outcome.status == 2
-    assert outcome.err.endswith(".html; qrowd aggregate --qrels writes qrels\n")
+    assert outcome.err.endswith(".html; qrowd aggregate --qrels writes qrels, of labels without blanks\n")

@@ -214,7 +214,8 @@ def check_ending(path: str) -> None:
     """Refuse a file name whose ending stands for no format."""
     if Path(path).suffix.lower() not in RENDERERS:
         raise ArgumentError(
-            f"output {path}: the ending must be one of {', '.join(RENDERERS)}; qrowd aggregate --qrels writes qrels"
+            f"output {path}: the ending must be one of {', '.join(RENDERERS)}; qrowd aggregate --qrels writes "
+            "qrels, of labels without blanks"
         )
 
 
