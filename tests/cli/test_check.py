@@ -232,7 +232,8 @@ def test_magnitudes_of_a_crowd_are_compared_in_slots(asked, folder):
     magnitudes = folder / "magnitudes.csv"
     magnitudes.write_text("".join(magnitudes.read_text().splitlines(keepends=True)[:1601]))
     out, commands = asked("panel/magnitudes.csv", "panel/runs")
-    assert re.search(r"qrowd compare .* --slots \d+\n", out)
+    (slots,) = re.findall(r"qrowd compare .* --slots (\d+)\n", out)
+    assert re.search(rf"would be detected with probability 0\.8, by --slots {slots}$", words_of(out))
     assert {"compare", "plan", "agree", "magnitude"} <= set(commands)
     assert "  not: next, since people judge on different scales, or magnitudes, which have no highest value\n" in out
 

@@ -285,10 +285,13 @@ def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, argum
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--question", "best"], "design: it is for the question 'rerank-llm > tf-idf', not for 'best of "),
+        (
+            ["--question", "best"],
+            "design: that of next.json or of --design is for the question 'rerank-llm > tf-idf', ",
+        ),
         (["--question", "best of bm25, tf-idf"], "; start a new design under another name (--design FILE -o BATCH)"),
-        (["-m", "DCG@10"], "design: it is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
-        (["--scale", "0-2"], "design: it is for the scale '0-3', not for '0-2'"),
+        (["-m", "DCG@10"], "or of --design is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
+        (["--scale", "0-2"], "or of --design is for the scale '0-3', not for '0-2'"),
         (["--model", "few.qrels"], "design: it is of other runs: "),
     ],
 )

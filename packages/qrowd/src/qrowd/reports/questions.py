@@ -123,12 +123,12 @@ class Asking:
             yield f"an assessor judged {percent(judgments.coverage().mean())} of the documents on average"
             return
         cutoff, unjudged = next(iter(self.scores.attributes["unjudged_shares"].items()))
-        what = "units" if cutoff is None else f"first {cutoff} documents"
-        yield f"{percent(1 - unjudged)} of the {what} were judged"
+        yield f"{percent(1 - unjudged)} of the {'units' if cutoff is None else f'first {cutoff} documents'} were judged"
         if not isnan(self.detectable[0]):
             where = "" if self.detectable[1] else " on other topics"
             size = f"a difference of {number(self.detectable[0], 3)} by {self.measure}"
-            yield f"{size} would be detected with probability 0.8{where}"
+            slots = f", by --slots {self.slots}" if self.slots else ""
+            yield f"{size} would be detected with probability 0.8{where}{slots}"
 
     def _fields(self) -> dict[str, Any]:
         """What stands for the fields of questions and commands; a need is met if its field is not empty or false."""

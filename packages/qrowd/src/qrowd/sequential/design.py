@@ -189,8 +189,8 @@ class Design(Result):
         for what, (own, other) in zip(("question", "measure", "scale"), asked, strict=True):
             if own != other:
                 raise ArgumentError(
-                    f"design: it is for the {what} {_short(own)!r}, not for {_short(other)!r}; start a new design "
-                    "under another name (--design FILE -o BATCH)"
+                    f"design: that of next.json or of --design is for the {what} {_short(own)!r}, not for "
+                    f"{_short(other)!r}; start a new design under another name (--design FILE -o BATCH)"
                 )
         if (self.topics, self.documents) != (topics, documents):
             raise ArgumentError(
