@@ -102,7 +102,7 @@ def test_every_choice_and_convention_is_written_down(qrowd, panel, tmp_path):
 def test_for_a_pair_plan_says_what_a_difference_takes(qrowd, panel, tmp_path):
     more = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--output", "p.json").out
     assert " To detect a true difference of 0.05 between them with probability 0.8, judge 336 topics with " in more
-    assert "these 8 assessors, 311 more than the 25 with scores of both.\n" in more
+    assert "these 8 assessors (each on all topics), 311 more than the 25 with scores of both.\n" in more
     pair = json.loads((tmp_path / "p.json").read_text())["pair"]
     assert (pair["n_topics"], pair["size"], pair["cheapest"], pair["equal"]) == (336, 0.05, None, None)
 
@@ -127,7 +127,7 @@ def test_for_a_pair_plan_says_what_is_known_and_whether_it_is_enough(qrowd, pane
     less = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".05", "--power", ".5").out
     assert int(less.split("0.5, judge ")[1].split()[0]) < 336
     enough = qrowd("plan", *panel, "--systems", "splade", "bm25", "--difference", ".3").out
-    assert " topics with these 8 assessors are enough.\n" in enough
+    assert " topics with these 8 assessors (each on all topics) are enough.\n" in enough
 
 
 @pytest.mark.usefixtures("coarse")

@@ -386,16 +386,15 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
     yield f"{lead}: {'they already differ significantly' if one.excludes_zero else 'that is not significant'}"
     if pair.size > 0:
         aim = f"To detect a true difference of {pair.size:.3g} between them with probability {power:g}"
-        if pair.n_topics is None and pair.cheapest is None:
-            yield f"{aim}, {MAX_TOPICS:,} {one.sampled}s and {MAX_ASSESSORS} assessors are too few"
-        elif pair.n_topics is None and pair.cheapest is not None:
-            too_few = f"with {_assessors(one)}, {MAX_TOPICS:,} {one.sampled}s are too few"
-            yield f"{aim}, judge {_design(*pair.cheapest, 'crossed', one.sampled)}: {too_few}"
-        elif pair.n_topics is not None:
+        if pair.n_topics is not None:
             needed = f"{count(pair.n_topics, one.sampled)} with {_assessors(one)}"
-            more = pair.n_topics - one.n_topics
-            now = f"{more:,} more than the {one.n_topics:,} with scores of both"
-            yield f"{aim}, judge {needed}, {now}" if more > 0 else f"{aim}, {needed} are enough"
+            more = f"{pair.n_topics - one.n_topics:,} more than the {one.n_topics:,} with scores of both"
+            yield f"{aim}, judge {needed}, {more}" if pair.n_topics > one.n_topics else f"{aim}, {needed} are enough"
+        elif pair.cheapest is not None:
+            needed = f"{_design(*pair.cheapest, 'crossed', one.sampled)} (each on all {one.sampled}s)"
+            yield f"{aim}, judge {needed}: with {_assessors(one)}, {MAX_TOPICS:,} {one.sampled}s are too few"
+        else:
+            yield f"{aim}, {MAX_TOPICS:,} {one.sampled}s and {MAX_ASSESSORS} assessors are too few"
     if pair.equal is not None:
         single = "" if pair.n_topics else ", though no such step is enough by itself"
         yield from (f"{sentence_case(advice)}{single}" for advice in filter(None, [advice_of(pair.equal, one.sampled)]))
@@ -404,7 +403,7 @@ def pair_sentences(pair: PairPlan | None, power: float) -> Iterator[str]:
 def _assessors(one: Difference) -> str:
     if not one.mean_squares:
         return "one assessor" if one.n_assessors == 1 else "assessors of their own, as many as now"
-    return f"these {one.n_assessors} assessors"
+    return f"these {one.n_assessors} assessors (each on all {one.sampled}s)"
 
 
 def _money(value: float) -> str:
