@@ -102,6 +102,18 @@ def test_magnitudes_of_several_assessors_are_normalised_or_the_output_names_the_
     assert "magnitude normalised by median" in normalised.out
 
 
+@pytest.mark.parametrize("command", [
+    ("evaluate",), ("evaluate", "--method", "geometric-mean"), ("table",), ("compare",),
+], ids=" ".join)  # fmt: skip
+def test_of_magnitudes_the_default_measure_is_ndcg_alone_and_the_output_says_so(qrowd, few, command, tmp_path):
+    asked = qrowd(*command, "--runs", "runs", *few, "-o", "default.csv")
+    assert asked.status == 0
+    assert "magnitudes do not say what is relevant, so nDCG@10 is the default; others: -m 'AP(rel=100)'" in asked.out
+    assert qrowd(*command, "--runs", "runs", *few, "-m", "nDCG@10", "-o", "named.csv").status == 0
+    assert (tmp_path / "default.csv").read_text() == (tmp_path / "named.csv").read_text()
+    assert qrowd(*command, "--runs", "runs", *few, "-m", "AP(rel=100)").status == 0
+
+
 def test_one_assessor_s_magnitudes_need_no_normalisation(qrowd, tmp_path):
     rows = [(f"q{t}", f"d{d}", 10.5 * (d + 1) + t) for t in range(3) for d in range(5)]
     pd.DataFrame(rows, columns=["topic", "document", "value"]).to_csv(tmp_path / "ann.csv", index=False)

@@ -27,7 +27,7 @@ def command(
     inputs: type,
     output: type,
     *,
-    name: str | None = None,
+    name: str,
     work: str = "computing",
     conventions: tuple[str, ...] | None = None,
 ) -> Callable[..., None]:
@@ -37,16 +37,15 @@ def command(
     ----------
     inputs : options for the data; the method `arguments` reads the files and returns what the function takes.
     output : options for the result; the method `deliver` shows and writes it.
-    name : of the command; default: that of the function.
+    name : of the command.
     work : what the progress bar calls the work.
     conventions : the conventions of scoring that the function heeds; default: all.
     """
     texts = help_texts(function.__doc__ or "")
     taken = signature(function).parameters
     parameters = [_parameter("inputs", inputs)]
-    for parameter in taken.values():
-        option_name = parameter.name
-        if option_name in inputs.SUPPLIES or option_name in BY_COMMAND:  # type: ignore[attr-defined]
+    for option_name, parameter in taken.items():
+        if option_name in inputs.SUPPLIES | BY_COMMAND:  # type: ignore[attr-defined]
             continue
         if option_name == "conventions":
             marks = {field: CONVENTIONS[field] for field in CONVENTIONS if conventions is None or field in conventions}
@@ -73,7 +72,8 @@ def command(
         arguments = {key: _converted(key, value) for key, value in values.items() if value not in (None, [])}
         arguments = inputs.arguments(arguments)
         for key in {"measure", "measures"} & taken.keys() - arguments.keys():
-            if (measure := measure_for(arguments.get("runs"), None, None)) is not None:
+            relevant = {scale.rel for scale in getattr(arguments["judgments"], "scales", ())}
+            if measure := measure_for(arguments.get("runs"), None, "nDCG@10" if None in relevant else None):
                 arguments[key] = measure if key == "measure" else [measure]
         with ExitStack() as stack:
             if workers is not None:
@@ -83,7 +83,7 @@ def command(
             result = function(**arguments)
         output.deliver(result, arguments)
 
-    run.__name__ = name or function.__name__
+    run.__name__ = name
     run.__doc__ = cleandoc(function.__doc__ or "").partition("\n")[0]
     run.__signature__ = signature(run).replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

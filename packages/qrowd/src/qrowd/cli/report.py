@@ -121,4 +121,4 @@ class PageOutput:
         typer.echo(f"{result.sentence}\n{result.signature}", err=is_standard_output(self.output))
 
 
-report = command(report_on, ReportInputs, PageOutput, work="comparing with random assessors")
+report = command(report_on, ReportInputs, PageOutput, name="report", work="comparing with random assessors")

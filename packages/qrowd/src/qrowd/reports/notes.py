@@ -20,7 +20,7 @@ from qrowd.reports.document import Note
 from qrowd.reports.phrases import count, listed, percent
 from qrowd.reports.scale_notes import SCALE_RULES, scales_note
 
-MANY_HOLES, ERRORS = 0.7, "10 % of tables"  # share of a system's scores; errors in simulations (docs/comparison.md)
+MANY_HOLES = 0.7  # share of a system's scores (simulations: docs/comparison.md)
 FEW_CLUSTERS = 10  # below which intervals err most in simulations (docs/comparison.md)
 MOST = 0.5  # of the first documents of all systems
 LITTLE_COVERAGE = 0.75  # of a pool, on average over the assessors and topics with judgments
@@ -113,6 +113,8 @@ def _scales(scores: Scores, grades: str) -> Iterator[Note]:
     parts += [f"{', '.join(methods)}: {SCALE_RULES[rule]}" for rule, methods in by_rule.items()]
     if not parts and not alike(list(scales.values())):
         parts = ["each assessor's scores are on the assessor's own scale"]
+    if any(scale.rel is None for scale in scales.values()):
+        parts.append("magnitudes do not say what is relevant, so nDCG@10 is the default; others: -m 'AP(rel=100)'")
     yield scales_note(scales, "; ".join(parts))
 
 
@@ -250,7 +252,7 @@ def _holes(scores: Scores) -> Iterator[Note]:
         "lacks, as long as it would not have been unusually good or bad there"
     )
     if share.max() > MANY_HOLES:
-        text += f"; caution: where more than {percent(MANY_HOLES, 0)} are missing, the test errs in up to {ERRORS}"
+        text += "; caution: where more than 70 % are missing, the test errs in up to 10 % of tables"
     for name in scores.measures:
         try:
             panel_of(scores.sel(measure=name))
