@@ -171,6 +171,23 @@ def test_two_people_a_topic_are_enough_for_an_interval(n, least, most):
     assert least <= np.mean(held) <= most
 
 
+@pytest.mark.parametrize(
+    ("n", "taste", "least"),
+    [(80, 0.03, 0.89), *(pytest.param(400, taste, 0.93, marks=pytest.mark.nightly) for taste in (0.0, 0.03))],
+)
+def test_of_ten_who_share_out_the_topics_of_the_model_another_one_is_inside(n, taste, least):
+    random = np.random.default_rng(11)
+    held = []
+    for _ in range(n):
+        scores = drawn(random, 10, 100, taste)
+        for t in range(100):
+            scores.values[0, random.permutation(10)[random.integers(1, 4) :], t] = np.nan
+        found = assessor_bias(scores, NEURAL, "llm")
+        held.append(found.low[0] <= 0 <= found.high[0])
+        assert 2 <= found.df[0] <= 9
+    assert np.mean(held) >= least
+
+
 def test_fewer_than_three_people_and_pairs_who_only_judged_with_each_other_bring_no_verdict():
     values = np.random.default_rng(2).random((5, 6, 5))
     for humans, df in (("ann", 0), (["ann", "bob"], 1), (["ann", "bob", "cyd"], 2)):
