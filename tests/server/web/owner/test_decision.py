@@ -13,11 +13,13 @@ from command_line import qrowd
 from judging import Clock
 from qrowd import Judgments, compare
 from qrowd_server.campaigns.plan.folder import read_folder
+from qrowd_server.campaigns.results.exports import note_names
 from qrowd_server.campaigns.running.collected import kept_runs
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store.accounts import add_account, hash_password, set_member
 from qrowd_server.store.materials import find_campaign
-from qrowd_server.web.owner.decision import decide
+from qrowd_server.store.progress_counts import leases
+from qrowd_server.web.owner.decision import Decision, decide
 from server.cli.test_kept_runs import judge, write_folder
 from server.web.owner.estate import PASSWORD, text_of
 from stores import empty_file
@@ -96,6 +98,33 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     item = made.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
     assert item.status == 200
     assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
+
+
+def test_a_decision_is_kept_for_a_minute_while_units_are_open_and_without_them_until_something_happens(
+    made: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, computed = "qrowd_server.web.owner.decision", []
+    monkeypatch.setattr(f"{module}.decide", lambda *_: computed.append(1) or Decision(f"Answer {len(computed)}."))
+    assert made.store.read(lambda c: leases(c, find_campaign(c, "pilot").id)) == {}
+    owner = made.owner()
+
+    def happens() -> None:
+        made.store.write(lambda c: note_names(c, "pilot", "judgments", "csv", made.clock.now))
+
+    def shown() -> str:
+        for path in (PAGE, RESULTS):
+            page = decided(owner, path)
+        return re.findall(r"Answer \d+", page)[0]
+
+    happens()
+    assert shown() == "Answer 1"
+    assert shown() == "Answer 1"
+    happens()
+    assert shown() == "Answer 2"
+    monkeypatch.setattr(f"{module}.leases", lambda *_: {1: 0.0})  # somebody has a unit
+    while_judging = shown()
+    happens()
+    assert shown() == while_judging
 
 
 def test_the_decision_of_one_assessor_is_that_of_compare_without_disagreements(made: Place) -> None:

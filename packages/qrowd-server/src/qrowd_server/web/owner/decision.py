@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from qrowd.errors import QrowdError
 from qrowd_server.campaigns.running.collected import counts_gold, judgments, kept_runs
+from qrowd_server.campaigns.running.creation import newest_event
+from qrowd_server.store.progress_counts import leases
 from qrowd_server.web.owner.context import OWNER_OF, OwnerContext
 
 if TYPE_CHECKING:
     from qrowd.model.judgments import Judgments
     from qrowd.model.runs import Runs
 
-FRESH = 60.0  # seconds that a decision is shown without being worked out again
+FRESH = 60.0  # seconds that a decision is shown without being worked out again, if units are open or nothing happens
 PATIENCE = 1.0  # seconds that a page waits for it
 MOST_SHOWN = 5  # documents
 OF_OTHER_TABLES = ("agreement of rankings", "AP correlation", "AP-b", "same sign")  # notes on what is not on the page
@@ -43,11 +45,12 @@ WAITING = Decision("The systems are being compared. This page shows the answer i
 
 
 async def decision_of(context: OwnerContext) -> Decision | None:
-    """The decision by the answers of up to a minute ago; None where runs or comparable judgments are missing."""
+    """The decision, of up to a minute ago while units are open; None without runs or comparable judgments."""
     row, arm = context.campaign, context.arm
     if row.settings.get("question"):
         return None  # its own statement is on the page
     name, names = f"{row.name}/{arm}".rstrip("/"), context.may(OWNER_OF)  # others see pseudonyms
+    newest = 0 if await context.read(leases, row.id) else await context.read(newest_event, row.id)
 
     async def work() -> Decision | None:
         try:
@@ -60,7 +63,7 @@ async def decision_of(context: OwnerContext) -> Decision | None:
 
     try:
         return await asyncio.wait_for(
-            context.memory.get(("decision", row.name, arm, names), lambda _: FRESH, work), PATIENCE
+            context.memory.get(("decision", row.name, arm, names, newest), lambda _: FRESH, work), PATIENCE
         )
     except TimeoutError:
         return WAITING

@@ -51,7 +51,7 @@ def percent(share: float | None) -> str:
     >>> percent(0.5), percent(0.999), percent(None)
     ('50 %', '99 %', '–')
     """
-    if share is None or not isfinite(share):
+    if share is None:
         return NOTHING
     return f"{min(max(round(100 * share), 1 if share > 0 else 0), 99 if share < 1 else 100)} %"
 
@@ -67,13 +67,13 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
-def signed(value: float, digits: int = 3) -> str:
+def signed(value: float) -> str:
     """A difference, with its sign.
 
     >>> signed(0.5), signed(-0.25)
     ('+0.500', '−0.250')
     """
-    return f"{value:+.{digits}f}".replace("-", MINUS)
+    return f"{value:+.3f}".replace("-", MINUS)
 
 
 def value(number: float | None) -> str:
@@ -99,7 +99,7 @@ def seconds(value: float | None) -> str:
     >>> seconds(4.3), seconds(75), seconds(3 * 3600 + 60), seconds(86400)
     ('4.3 s', '1 min 15 s', '3 h 1 min', '1 d')
     """
-    if value is None or not isfinite(value):
+    if value is None:
         return NOTHING
     if value < 60:
         return f"{decimal(value, 1)} s"
@@ -111,26 +111,22 @@ def seconds(value: float | None) -> str:
     return " ".join(f"{n} {unit}" for n, unit in parts[first : first + 2] if n)
 
 
-def moment(at: float | None) -> str:
+def moment(at: float) -> str:
     """A time, in UTC, for people.
 
     >>> moment(0)
     '1 Jan 1970, 00:00'
     """
-    if at is None:
-        return NOTHING
     then = datetime.fromtimestamp(at, UTC)
     return f"{then.day} {then:%b %Y, %H:%M}"
 
 
-def ago(at: float | None, now: float) -> str:
+def ago(at: float, now: float) -> str:
     """How long ago, roughly.
 
-    >>> ago(100, 130), ago(0, 7200), ago(None, 0)
-    ('just now', '2 hours ago', 'never')
+    >>> ago(100, 130), ago(0, 7200)
+    ('just now', '2 hours ago')
     """
-    if at is None:
-        return "never"
     return "just now" if now - at < 60 else format_timedelta(int(at - now), add_direction=True, locale="en")
 
 
