@@ -327,7 +327,7 @@ FAULTS = [
     ({"checks.txt": None}, "topics.tsv, line 2: checks: are missing; name one document of H and one of N, or wri"),
     (
         {"checks.txt": "t1 d0 d1\nt2 d4 d1\n"},
-        "checks.txt, line 2: document 'd1' is not in the pool; add it there, or choose one th",
+        "checks.txt, line 2: document 'd1' is not in the pool; choose one that is, or judge m",
     ),
     ({"checks.txt": "t1 d0\n"}, "checks.txt, line 1: expected 'topic high low', found 2 fields"),
     ({"checks.txt": "t1 d0 d1\nt1 d0 d2\n"}, "checks.txt, line 2: topic 't1' has its checks already"),

@@ -84,6 +84,24 @@ def test_a_gold_file_holds_gold_questions_and_of_magnitudes_the_check_documents(
         assert plan.topics[0].checks == ("d3", "d4")
 
 
+def test_errors_about_check_documents_of_magnitudes_can_be_followed_in_the_form():
+    many = b"docid,text\n" + b"".join(f"d{i},Text.\n".encode() for i in range(1, 10))
+    first = [SentFile("topics", "t.tsv", b"q7\tducks\n"), SentFile("documents", "d.csv", many)]
+    first.append(run_of("a", " ".join(f"d{i}" for i in range(1, 10)), "q7"))
+    magnitude = VALUES | {"protocol": "magnitude", "topics": "", "depth": "8"}
+
+    def checks(content: bytes, **values: str) -> tuple[str, str] | None:
+        return plan_from_form(magnitude | values, [*first, SentFile("gold", "g.csv", content)]).topics[0].checks
+
+    outside = b"topic,high,low\nq7,d1,d9\n"
+    with pytest.raises(FileError, match="'d9' is not in the pool; choose one that is, or judge more ranks of the runs"):
+        checks(outside)
+    assert checks(outside, depth="9") == ("d1", "d9")
+    with pytest.raises(FileError, match="name two of each topic in a table with the columns topic, high and low"):
+        checks(b"topic,document,grade\nq7,d1,1\nq7,d9,0\n")
+    assert checks(b"topic,high,low\nq7,d1,d2\n") == ("d1", "d2")
+
+
 def test_so_many_ranks_of_each_run_are_judged():
     plan = plan_from_form(VALUES | {"depth": "1"}, [TOPICS, DOCUMENTS, *RUNS])
     assert [topic.pool for topic in plan.topics] == [("d1", "d3"), ("d1", "d3")]

@@ -115,7 +115,7 @@ REFUSED = [
     (with_topic(checks=["d0"]), "topics[0].checks[1]: is missing"),
     (
         with_topic(checks=["d0", "d9"]),
-        "topics[0].checks: document 'd9' is not in the pool; add it there, or choose one that",
+        "topics[0].checks: document 'd9' is not in the pool; choose one that is, or judge more ranks",
     ),
     (with_topic(checks=["d0", "d0"]), "topics[0].checks: 'd0' cannot be both the better and the worse one; choose two"),
     (with_head(checks=False), "topics[0].checks: are given, but checks = false; remove them"),

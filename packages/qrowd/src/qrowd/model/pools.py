@@ -69,7 +69,7 @@ def checks_from_gold(gold: Judgments, pools: Mapping[str, Sequence[str]], seed: 
         if highest == lowest:
             raise ArgumentError(
                 f"topic {topic!r}: no two documents of the pool have different gold grades, so none can check the "
-                "others; name two in a checks file"
+                "others; name two of each topic in a table with the columns topic, high and low"
             )
         rng = chance.stream(f"checks {topic}")
         high = [document for document, grade in of_topic.items() if grade == highest]

@@ -162,9 +162,7 @@ def _out_of_reach(scores: Scores) -> str:
 def _little_judged(scores: Scores) -> str:
     """A sentence where so little is judged that scores are too low.
 
-    First of documents that nobody judged, where these are MOST of those above the shallowest cut-off. Else empty where
-    assessors judged at least LITTLE_COVERAGE of a pool on average, and where unjudged documents are taken out of the
-    rankings.
+    First of documents that nobody judged, where these are MOST of those above the shallowest cut-off.
     """
     about = scores.attributes
     judged = scores.coverage > 0

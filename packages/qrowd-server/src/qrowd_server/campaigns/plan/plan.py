@@ -315,7 +315,7 @@ def _check_problems(plan: Plan, topic: TopicPlan, where: Where) -> Problems:
         reason = "checks = false" if magnitude else f"{plan.in_short} judging has none"
         yield where, f"are given, but {reason}; remove them"
     if outsider := next((document for document in topic.checks if document not in topic.pool), None):
-        yield where, f"document {outsider!r} is not in the pool; add it there, or choose one that is"
+        yield where, f"document {outsider!r} is not in the pool; choose one that is, or judge more ranks of the runs"
     if topic.checks[0] == topic.checks[1]:
         yield where, f"{topic.checks[0]!r} cannot be both the better and the worse one; choose two"
 
