@@ -185,6 +185,21 @@ def test_runs_alone_can_be_judged_next(asked, folder):
     assert "  not: compare, agree, plan, replace, since there are no judgments\n" in out
 
 
+def test_what_preferences_cannot_say_is_for_want_of_judgments(qrowd, asked, tmp_path):
+    (tmp_path / "prefs.txt").write_text("q x y\nq y z\nq x z\n")
+    out, _ = asked("prefs.txt")
+    assert (
+        "  not: compare, agree, plan, replace, since there are no judgments\n  not: next, since there are no runs\n"
+        in out
+    )
+    outcome = qrowd("compare", "--runs", "panel/runs", "--preferences", "prefs.txt")
+    assert outcome.status == 2
+    assert outcome.err == (
+        "qrowd: no such option: --preferences (evaluate, report and the commands of prefer have it); see qrowd compare "
+        "--help\n"
+    )
+
+
 def test_judgments_that_could_not_be_read_are_not_said_to_be_missing(qrowd, folder, tmp_path):
     (tmp_path / "holes.csv").write_text("topic,document,worker,label\nq,d,ann,\n")
     outcome = qrowd("check", "panel/runs", "holes.csv")

@@ -48,7 +48,9 @@ class Interrupted(BaseException):
 
 def usage_message(error: Any) -> str:
     """One line for a mistake that the parser found; in a group of commands it says that a command comes first."""
-    text = str(error.format_message()).rstrip(".").replace("Value error, ", "")
+    text = error.format_message().rstrip(".").replace("Value error, ", "")
+    if getattr(error, "option_name", "") == "--preferences":
+        text = "no such option: --preferences (evaluate, report and the commands of prefer have it)"
     path = error.ctx.command_path
     for name in list(getattr(error.ctx.command, "commands", ()))[:1]:
         text += f"; write a command before its options, as in {path} {name}"

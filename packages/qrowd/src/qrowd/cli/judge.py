@@ -211,10 +211,9 @@ def listed() -> Document:
         )
         for one in built_in_prompts()
     ]
-    names = ("prompt", "version", "form", "scale", "source", "licence", "hash")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    frame = DataFrame(rows, columns=["prompt", "version", "form", "scale", "source", "licence", "hash"])
     sentence = f"{len(rows)} prompts; --as PATH.toml reads another."
-    return Document(sentence, (Table.of("prompts", columns),), (), lambda: DataFrame(columns))
+    return Document(sentence, (Table.of("prompts", dict(frame)),), (), lambda: frame)
 
 
 def as_sent(prompt: Prompt) -> Document:
