@@ -41,9 +41,7 @@ def check_output(output: str | None) -> str | None:
 
 def is_folder(output: str | None) -> bool:
     """Whether the name is that of a folder; a file must have an ending that stands for a format."""
-    if output is None:
-        return False
-    if is_standard_output(output) or Path(name_with_ending(output)).suffix:
+    if output is None or is_standard_output(output) or Path(name_with_ending(output)).suffix:
         check_output(output)
         return False
     return True
@@ -77,10 +75,12 @@ ShortNames = Annotated[
 ]
 
 
-def write_qrels(output: str, judgments: Judgments, *, assessor_in_column: bool = False) -> None:
-    """Write judgments in the format of qrels, which cannot hold every label."""
+def write_qrels(output: str | None, judgments: Judgments, *, assessor_in_column: bool = False) -> None:
+    """Write judgments, where that is asked for, in the format of qrels, which cannot hold every label."""
     from qrowd.trec import format_qrels
 
+    if output is None:
+        return
     try:
         text = format_qrels(judgments, assessor_in_column=assessor_in_column)
     except ArgumentError as error:
@@ -197,8 +197,7 @@ class QrelsOutput:
 
     def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
         """Write the judgments, show the result, and write it."""
-        if self.qrels is not None:
-            write_qrels(self.qrels, result.judgments)
+        write_qrels(self.qrels, result.judgments)
         deliver(document_of(result), self.output)
 
 
@@ -241,8 +240,7 @@ class PredictionOutput(SystemsOutput):
 
     def deliver(self, result: Any, arguments: Mapping[str, Any]) -> None:
         """Write the judgments, show the result, and write it."""
-        if self.qrels is not None:
-            write_qrels(self.qrels, result.gains, assessor_in_column=len(result.gains.assessors) > 1)
+        write_qrels(self.qrels, result.gains, assessor_in_column=len(result.gains.assessors) > 1)
         super().deliver(result, arguments)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from typing import Annotated, Literal
 
 from qrowd.cli import options
@@ -60,9 +58,11 @@ def replace(
     groups = options.patterns_by_name(group, "group", "NAME=PATTERN, as in 'neural=neural_*'")
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
-    if groups and rankings is None:
-        command = shlex.join(["qrowd", *sys.argv[1:], "--runs", "RUNS"])
-        raise ArgumentError(f"--group: bias is estimated from scores of systems; type `{command}`")
+    missing = "--runs" if rankings is None else ""
+    if len(judgments.assessors) - len(models) < 3:
+        missing = "3 assessors or more besides the models"
+    if groups and missing:
+        raise ArgumentError(f"bias cannot be estimated without {missing}", "group", group)
     result = replacement_report(
         judgments,
         models,

@@ -254,7 +254,7 @@ def _sentence_without_test(comparison: ModelComparison) -> str:
     """That the test cannot be computed, and how far the model agrees with each assessor."""
     text = f"Whether {comparison.model} may replace {_untested(comparison)}."
     frame = comparison.to_frame()
-    rows = frame[frame["kappa"].notna()].itertuples()
+    rows = frame.dropna(subset="kappa").itertuples()
     parts = [f"{number(row.kappa, 3)} with {row.assessor} ({count(row.n_documents, 'document')})" for row in rows]
     return f"{text} Its kappa is {listed(parts)}." if parts else text
 
@@ -373,10 +373,10 @@ def _notes(comparison: ModelComparison) -> Iterator[Note]:
         yield Note("rankings", "--runs FILES adds whether systems rank alike by the model and by the assessors")
         return
     yield Note("rankings", "by the systems' means over the topics that model and assessor both scored")
-    if comparison.bias is None:
-        yield Note("bias", "not estimated: it takes 3 assessors or more, and --group 'NAME=PATTERN' to name systems")
-    else:
+    if comparison.bias is not None:
         yield from _bias_notes(comparison.bias)
+    elif len(comparison.assessors) >= MIN_ASSESSORS:
+        yield Note("bias", "--group 'NAME=PATTERN' adds whether the model favours a group of systems")
 
 
 def _test_notes(test: AnnotatorTest) -> Iterator[Note]:
