@@ -291,7 +291,7 @@ def test_the_key_is_in_no_help_text(qrowd, monkeypatch):
             "there are 2 servers; set QROWD_KEY_HOST for each",
         ),
         (("--runs", "runs", "--model", "assessor.py:grade", "--key-from", "KEY"), "there are 0 servers"),
-        (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "give --runs or --pool"),
+        (("--runs", "runs", "--pool", "q.txt", "--model", "assessor.py:grade"), "no effect beside --runs"),
         (("--runs", "runs", "--model", "assessor.py:grade", "--as", "magnitude"), "give checks or gold"),
     ],
 )

@@ -178,6 +178,22 @@ def test_an_option_that_a_command_would_ignore_is_refused(qrowd, line, option, n
     assert outcome.err == f"qrowd: {option}: it has no effect without {needed}; leave it out\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "option", "other"),
+    [
+        ("compare j.csv r.run --systems A B --top 4", "--top 4", "--systems"),
+        ("plan j.csv r.run --systems A B --top 4", "--top 4", "--systems"),
+        ("evaluate j.csv r.run --dask tcp://127.0.0.1:9 --processes 2", "--processes 2", "--dask"),
+        ("prefer bradley-terry --preferences p.csv --position --across-topics", "--position", "--across-topics"),
+        ("judge ask --topics t --documents d --model m --runs r --pool j", "--pool j", "--runs"),
+    ],
+)
+def test_an_option_that_a_command_would_ignore_beside_another_is_refused(qrowd, line, option, other):
+    outcome = qrowd(*line.split())
+    assert outcome.status == 2
+    assert outcome.err == f"qrowd: {option}: it has no effect beside {other}; leave it out\n"
+
+
 def test_a_database_of_the_environment_is_no_option(qrowd, tmp_path, monkeypatch):
     monkeypatch.setenv("QROWD_DATABASE", "other.db")
     (tmp_path / "j.csv").write_text("topic,document,assessor,value\nt,a,ann,1\nt,a,bob,1\nt,b,ann,0\nt,b,bob,0\n")

@@ -211,7 +211,7 @@ def test_preferences_are_not_cautioned_as_grades_are(tmp_path, qrowd, runs):
         (("prefer", "bradley-terry", "--preferences", "PREFERENCES", "--resample", "all"), "'--resample': 'all'"),
         (
             ("prefer", "bradley-terry", "--preferences", "BATTLES", "--across-topics", "--position"),
-            "--across-topics goes",
+            "--position: it has no effect beside --across-topics; leave it out",
         ),
         (("prefer", "bradley-terry", "--preferences", "WRONG", "--across-topics"), "wrong.csv, line 3: the preferred"),
         (("prefer", "bradley-terry", "--preferences", "EMPTY", "--across-topics"), "empty.csv, line 2: preferred is"),

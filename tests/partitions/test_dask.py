@@ -10,7 +10,7 @@ from command_line import status_of
 from dask_cluster import dask_cluster
 from equal_scores import equal
 from qrowd.cli.processes import Workers
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.errors import QrowdError
 from qrowd.partitions import write_partitioned
 from qrowd.simulation import simulate_demo
 
@@ -92,9 +92,7 @@ def test_a_scheduler_that_does_not_answer_is_named_in_one_line(monkeypatch, addr
     assert str(caught.value) == message
 
 
-def test_without_dask_the_extra_is_named_and_processes_are_refused_beside_it(monkeypatch):
-    with pytest.raises(ArgumentError, match="--processes and --dask: give one of them"):
-        Workers(processes=2, dask="tcp://127.0.0.1:9").executor().__enter__()
+def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(QrowdError, match=r"--dask: Dask is not installed; pip install 'qrowd\[dask\]'"):
         Workers(dask="tcp://127.0.0.1:9").executor().__enter__()

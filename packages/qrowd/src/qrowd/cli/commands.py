@@ -40,6 +40,9 @@ FOR = {
     "judgment_cost": ("budget",),
     "units": ("arm",),
 }
+#: {option: another}: where the other is given as well, a command would ignore the option.
+BESIDE = {"top": "systems", "pool": "runs", "processes": "dask",
+          "assessor_weights": "across-topics", "position": "across-topics"}  # fmt: skip
 
 
 class Interrupted(BaseException):
@@ -185,13 +188,18 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
     def _refuse_ignored(self, ctx: Any) -> None:
-        """Refuse an option on the command line that is for others, of which none is given."""
+        """Refuse an option that is for others, of which none is given, or that is ignored beside another."""
         for name in FOR.keys() & ctx.params.keys():
             others = [other for other in self.params if other.name in FOR[name]]
             written = ctx.get_parameter_source(name).name == "COMMANDLINE"
             if written and others and not any(ctx.params[other.name] for other in others):
                 options = " or ".join(max(other.opts, key=len) for other in others if other.opts[0].startswith("-"))
                 raise ArgumentError(f"it has no effect without {options}; leave it out", name, ctx.params[name])
+        for name, option in BESIDE.items():
+            value = ctx.params.get(name)
+            other = option.replace("-", "_")
+            if value and ctx.params.get(other):
+                raise ArgumentError(f"it has no effect beside --{option}; leave it out", name, value)
 
     @contextmanager
     def _naming_options(self) -> Iterator[None]:

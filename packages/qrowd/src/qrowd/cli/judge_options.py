@@ -158,8 +158,7 @@ class Questions:
         units = None
         others = runs.runs or self.pool or self.checks or self.gold
         if (self.documents is None) == (self.answers is None) or (self.answers and others):
-            words = "--answers without --runs, --pool, --checks and --gold"
-            raise ArgumentError(f"--documents: give --documents, or {words}")
+            raise ArgumentError("give --documents, or --answers without --runs, --pool, --checks and --gold")
         if self.answers is not None:
             columns = files.read_labels(self.answers, "topic", "system", "text", optional=OF_UNITS, may_be_empty="text")
             source, texts, units = answer_pool(zip(*columns, strict=True), items, prompts[0].form)
@@ -207,8 +206,6 @@ def pool_of(
     """What is judged: documents of runs, of judgments, or of named pairs."""
     from qrowd import files
 
-    if runs.runs and pool:
-        raise ArgumentError("--pool: give --runs or --pool")
     if pool:
         return files.read_answers(pool)
     rankings = runs.read(None)

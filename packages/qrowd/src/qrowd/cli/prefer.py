@@ -68,8 +68,6 @@ def bradley_terry(
     given = {"ties": ties, "resample": resample, "n_resamples": n_resamples, "confidence": confidence, "rng": seed}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if across_topics:
-        if any((assessor_weights, position)):
-            raise ArgumentError("--across-topics goes with neither --assessor-weights nor --position")
         deliver(battle_document(preferences, **chosen), output)
         return
     if resample == "topics":

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from qrowd.cli.options import option
-from qrowd.errors import ArgumentError, QrowdError
+from qrowd.errors import QrowdError
 
 SECONDS = 5  # for a scheduler to answer
 
@@ -47,14 +47,10 @@ class Workers:
 
         Raises
         ------
-        ArgumentError
-            Both options.
         QrowdError
             Dask is not installed, or nobody answers.
         """
         if self.dask is not None:
-            if self.processes is not None:
-                raise ArgumentError("--processes and --dask: give one of them")
             with _client(self.dask) as client:
                 yield client
         elif self.processes is not None:
