@@ -12,10 +12,12 @@ from server.web.owner.test_owner_routes import multipart
 from webserver import Browser, serving
 
 
-def archive_of(owner, base="/owner/c/small", **fields):
-    """The archive, as the page sends it."""
+def archive_of(owner, base="/owner/c/small", *, names=False):
+    """The archive, from the links and the form of the pages Results and Setup."""
     csrf = owner.get(f"{base}/setup").field("csrf")
-    return owner.post(f"{base}/delete", {"csrf": csrf, "do": "archive", **fields}), csrf
+    if names:
+        return owner.post(f"{base}/export", {"csrf": csrf, "file": "archive/jsonl"}), csrf
+    return owner.get(f"{base}/export/archive/jsonl"), csrf
 
 
 def arrived(archive):
@@ -61,7 +63,7 @@ def test_the_archive_before_a_deletion_has_names_only_where_they_are_asked_for_a
         owner.post("/owner/c/small/status", {"csrf": csrf, "do": "stop"})
         people = made.store.read(lambda c: {one.name for one in assessors_of(c, 1) if not one.is_model})
         plain, _ = archive_of(owner)
-        named, csrf = archive_of(owner, names="1")
+        named, csrf = archive_of(owner, names=True)
         assert not people & arrived(plain)
         assert people <= arrived(named)
         assert named.header("content-disposition") == 'attachment; filename="small-names.archive"'

@@ -11,9 +11,11 @@ from sqlalchemy import Connection
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from qrowd_server.campaigns.results.exports import EXPORTS, export_rows, kinds_of, name_of_file
-from qrowd_server.campaigns.running.campaign_settings import protocols_of
+from qrowd_server.campaigns.results.exports import ARCHIVE, EXPORTS, export_rows, kinds_of, name_of_file
+from qrowd_server.campaigns.running.campaign_settings import find, protocols_of
+from qrowd_server.campaigns.running.creation import newest_event
 from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.sessions import get_setting, put_setting
 from qrowd_server.web.problems import Problem
 from qrowd_server.web.server import Server
 
@@ -83,13 +85,18 @@ async def download(
     everything: bool = False,
     names: bool = False,
 ) -> Response:
-    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it."""
+    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it.
+
+    Of an archive it is noted up to which event it goes, since a campaign is deleted once one holds all.
+    """
     name, media_type = name_of_file(campaign, what, format, everything=everything, names=names)
 
     def work(connection: Connection) -> Iterator[bytes]:
         at = server.clock()
         return export_rows(connection, campaign, what, format, everything=everything, names=names, at=at)
 
+    if what == ARCHIVE:
+        await server.write(_note_archive, campaign)
     if not DOWNLOADS.acquire(blocking=False):
         raise Problem(503, "busy", "Too many exports run right now; try again later.", retry_after=5)
     chunks = Chunks(server.store.stream(work))
@@ -99,3 +106,13 @@ async def download(
     except BaseException:
         chunks.close()
         raise
+
+
+def _note_archive(connection: Connection, campaign: str) -> None:
+    row = find(connection, campaign)
+    put_setting(connection, f"archived.{row.id}", str(newest_event(connection, row.id)))
+
+
+def is_archived(connection: Connection, campaign_id: int) -> bool:
+    """Whether an archive was downloaded that holds the newest event."""
+    return get_setting(connection, f"archived.{campaign_id}") == str(newest_event(connection, campaign_id))

@@ -3,7 +3,7 @@
 GET  /owner/c/{campaign}/setup     the page     POST to it: number, names, another, revoke, open, close, role
 GET  /owner/c/{campaign}/preview   the first page of an assessor; ?judging=1: of a unit. Neither takes an answer
 POST /owner/change/{campaign}      say what a folder would change, or change it; GET: the page
-POST /owner/c/{campaign}/delete    the archive, after which the campaign may be deleted; or delete it, by its name
+POST /owner/c/{campaign}/delete    delete the campaign, by its name, once its archive was downloaded
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ from starlette.routing import BaseRoute
 from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.folder import plan_from_zip
 from qrowd_server.campaigns.results.campaign_progress import progress, states_of
-from qrowd_server.campaigns.results.exports import ARCHIVE, note_names
 from qrowd_server.campaigns.running.admin import give_role
 from qrowd_server.campaigns.running.campaign_settings import read_settings
 from qrowd_server.campaigns.running.changes import change_campaign, planned_changes
-from qrowd_server.campaigns.running.creation import delete_campaign, newest_event
+from qrowd_server.campaigns.running.creation import delete_campaign
 from qrowd_server.store import accounts, invitation_links
 from qrowd_server.store import event_log as events
 from qrowd_server.store.accounts import CAMPAIGN_ROLES
 from qrowd_server.store.invitation_links import add_sign_up, close_sign_up, invite, invite_all, revoke_invitation
 from qrowd_server.store.materials import CampaignRow
-from qrowd_server.store.sessions import get_setting, put_setting
 from qrowd_server.store.state_rows import assessors_of
-from qrowd_server.web.downloads import download
+from qrowd_server.web.downloads import is_archived
 from qrowd_server.web.forms import Form, query_of
 from qrowd_server.web.owner.context import OWNER_OF, VIEWER, OwnerContext, choose_one, form, page, upload
 from qrowd_server.web.security import CONTENT_POLICY
@@ -67,7 +65,7 @@ def _people(connection: Connection, row: CampaignRow, at: float) -> dict[str, An
         "states": {one.id: state for one, state in states_of(connection, row, at)},
         "sign_ups": invitation_links.sign_ups(connection, row.id),
         "members": accounts.members(connection, row.id),
-        "is_kept": _is_kept(connection, row.id),
+        "is_kept": is_archived(connection, row.id),
     }
 
 
@@ -202,42 +200,18 @@ async def change(context: OwnerContext, fields: Form, sent: list[tuple[str, Uplo
 
 
 async def delete(context: OwnerContext, fields: Form) -> Response:
-    """Send the archive, and keep in mind up to which event it goes; or delete the campaign."""
+    """Delete the campaign, once an archive was downloaded that holds all."""
     name, number = context.campaign.name, context.campaign.id
-    write = context.write
-    match fields.get("do", ""):
-        case "archive":
-            names, account, at = fields.get("names") == "1", context.owner.name, context.now
-            await write(_keep, name, number, at, account if names else None)
-            return await download(context.server, name, ARCHIVE, "jsonl", names=names)
-        case "delete":
-            if fields.get("name", "") != name:
-                raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
+    if fields.get("name", "") != name:
+        raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
 
-            def work(connection: Connection) -> None:
-                if not _is_kept(connection, number):
-                    raise ArgumentError("Download the archive first: it does not hold what happened last.")
-                delete_campaign(connection, name)
+    def work(connection: Connection) -> None:
+        if not is_archived(connection, number):
+            raise ArgumentError("Download the archive first: no download holds what happened last in the campaign.")
+        delete_campaign(connection, name)
 
-            await write(work)
-            return RedirectResponse("/owner", 303)
-    raise choose_one("do", fields.get("do", ""), "archive", "delete")
-
-
-def _keep(connection: Connection, name: str, number: int, at: float, named_for: str | None) -> None:
-    """Keep in mind up to which event the archive goes. named_for : the account that takes it with names, if any."""
-    if named_for is not None:
-        note_names(connection, name, ARCHIVE, ARCHIVE, at, account=named_for)
-    put_setting(connection, _archived(number), str(newest_event(connection, number)))
-
-
-def _archived(number: int) -> str:
-    return f"archived.{number}"
-
-
-def _is_kept(connection: Connection, number: int) -> bool:
-    """Whether an archive was downloaded that holds the newest event."""
-    return get_setting(connection, _archived(number)) == str(newest_event(connection, number))
+    await context.write(work)
+    return RedirectResponse("/owner", 303)
 
 
 ROUTES: list[BaseRoute] = [
