@@ -207,6 +207,10 @@ def test_speed_is_the_median_of_the_seconds_recorded():
     fast = assessor_profiles(Judgments.from_frame(rows))
     assert "fast:" in row(fast, "bob")["reasons"]
     assert not fast.to_frame().set_index("assessor").drop("bob")["reasons"].str.contains("fast").any()
+    rows["seconds"] = np.where(rows["assessor"] == "bob", 0.51, 1.0)
+    assert not assessor_profiles(Judgments.from_frame(rows)).to_frame()["reasons"].str.contains("fast").any()
+    rows["seconds"] = np.where(rows["assessor"] == "bob", 0.49, 1.0)
+    assert "fast: 0.49 s" in row(assessor_profiles(Judgments.from_frame(rows)), "bob")["reasons"]
     assert "seconds" not in assessor_profiles(judgments_of_rows(ann="01", bob="01")).to_frame().columns
 
 

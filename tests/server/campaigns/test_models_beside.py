@@ -104,6 +104,8 @@ def test_whatever_rubbish_a_model_answers_people_finish_the_campaign_and_every_c
         log = [one for one in events.of_campaign(connection, find(connection, "pilot").id) if one.kind == "unanswered"]
         notes = judgments(connection, "pilot").notes
     assert shown.answers == work_done.answers == len(rows) > 0
+    assert {row["seconds"] for row in rows} == {shown.seconds} == {None}, "people alone have reading times"
+    assert all(row["seconds"] for row in rows_of(local, "judgments") if row["kind"] == "person")
     assert {row["value"] for row in rows} <= {0.0, 1.0, 2.0, 3.0}
     said_of = {one.question.documents[0]: one.values for one in answers_in(tmp_path / "r").outcomes if one.values}
     assert {row["document"]: (row["value"],) for row in rows}.items() <= said_of.items()

@@ -52,15 +52,16 @@ _order = (unit.c.number, assignment.c.slot, assessor.c.created, assignment.c.id)
 
 
 def judgments(connection: Connection, campaign_id: int, *, arms: Arms = None, names: bool = False) -> Iterator[Tuple]:
-    """Judgments as they stand, as tuples of the columns JUDGMENTS and STATUS; "cannot tell" is one without a value.
+    """Judgments as they stand, as tuples of the columns JUDGMENTS and STATUS.
 
+    "Cannot tell" has no value, and a judgment of a model no seconds.
     arms : those that are read, with the further column ARM; None in a campaign without arms.
     names : people by name, not by pseudonym.
     """
     columns: list[ColumnElement[Any]] = [
         document.c.label, assessor_label(names), judgment.c.value, judgment.c.position, unit.c.number,
-        judgment.c.seconds, judgment.c.time, judgment.c.reason, judgment.c.raw, judgment.c.active, judgment.c.visits,
-        judgment.c.revisions, assignment.c.id, _kind,
+        case((assessor.c.provider != MODEL, judgment.c.seconds)), judgment.c.time, judgment.c.reason,
+        judgment.c.raw, judgment.c.active, judgment.c.visits, judgment.c.revisions, assignment.c.id, _kind,
     ]  # fmt: skip
     query = _answers(judgment, columns, arms, True).join(document, document.c.id == judgment.c.document_id)
     for label, row in _by_topic(connection, campaign_id, query.order_by(*_order, judgment.c.position)):

@@ -347,10 +347,10 @@ class AssessorProfiles(Result):
 
         A statistic is outlying if its distance from the panel's median is more than `threshold` times the square root
         of (its standard error)^2 + (the panel's standard deviation)^2, the latter being 1.4826 times the median
-        absolute deviation. Only assessors with at least `min_documents` documents behind the statistic are tested and
-        enter the median. Two reasons need no panel: a drift whose p-value, corrected for the number of assessors, is
-        below .05; and one grade throughout, if giving grades as often as the others did to the same documents would
-        lead to it with probability below .001.
+        absolute deviation; fast is nobody who takes half the median time or longer. Only assessors with at least
+        `min_documents` documents behind the statistic are tested and enter the median. Two reasons need no panel: a
+        drift whose p-value, corrected for the number of assessors, is below .05; and one grade throughout, if giving
+        grades as often as the others did to the same documents would lead to it with probability below .001.
         """
         reasons: list[list[str]] = [[] for _ in self.assessors]
         sides = (-1, 1)
@@ -358,9 +358,10 @@ class AssessorProfiles(Result):
 
         def judged(than: str) -> Callable[[float, float, int], str]:
             def text(value: float, median: float, n: int) -> str:
-                word = "severe" if value > median else "lenient"
-                of_panel = f"panel median {0.0 - median:+.2f}, {n:,} documents"
-                return f"{word}: {-value:+.2f} {unit} relative to {than} ({of_panel})"
+                return (
+                    f"{'severe' if value > median else 'lenient'}: {-value:+.2f} {unit} relative to {than} "
+                    f"(panel median {0.0 - median:+.2f}, {n:,} documents)"
+                )
 
             return text
 
@@ -370,18 +371,17 @@ class AssessorProfiles(Result):
             )
 
         n_shared = self.n_shared
-        n_gold = self.n_gold
-        n_repeated = self.n_repeated
-        often = n_repeated >= self.min_documents
+        often = self.n_repeated >= self.min_documents
         typical = np.nanmedian(self.consistency[often]) if often.any() else np.nan
-        binomial_error = np.sqrt(typical * (1 - typical) / np.maximum(n_repeated, 1))
+        binomial_error = np.sqrt(typical * (1 - typical) / np.maximum(self.n_repeated, 1))
+        speed_error = np.fmax(self.log_seconds_standard_error, np.log(2) / self.threshold)
         for n, value, standard_error, on_sides, text in (
             (n_shared, self.severity, self.severity_standard_error, sides, judged("the others")),
             (n_shared, self.agreement, self.agreement_standard_error, (-1,), agreeing("the others")),
-            (n_gold, self.gold_agreement, self.gold_agreement_standard_error, (-1,), agreeing("gold")),
-            (n_gold, self.gold_severity, self.gold_severity_standard_error, sides, judged("gold")),
-            (n_repeated, self.consistency, binomial_error, (-1,), _inconsistent),
-            (n_shared, np.log(self.seconds), self.log_seconds_standard_error, (-1,), _fast),
+            (self.n_gold, self.gold_agreement, self.gold_agreement_standard_error, (-1,), agreeing("gold")),
+            (self.n_gold, self.gold_severity, self.gold_severity_standard_error, sides, judged("gold")),
+            (self.n_repeated, self.consistency, binomial_error, (-1,), _inconsistent),
+            (n_shared, np.log(self.seconds), speed_error, (-1,), _fast),
         ):
             for a, median in self._outliers(n, value, standard_error, on_sides):
                 reasons[a].append(text(float(value[a]), median, int(n[a])))
@@ -502,7 +502,7 @@ def assessor_profiles(
         assessors=rows.assessors,
         scale=scale,
         level=level,
-        n_judgments=rows.number(np.ones(rows.who.size, bool)),
+        n_judgments=rows.number(rows.value >= 0),
         n_topics=np.array([np.unique(rows.topic[rows.who == a]).size for a in range(n)]),
         n_shared=n_shared,
         grades=grades,
