@@ -98,7 +98,7 @@ OPTIONS = {
         ["plan", "--budget", "9"],
         "--budget 9: give the cost of a topic, of a judgment, or both",
     ),
-    "an option that is missing": (["predict"], "rel: give the lowest relevant grade, such as 2"),
+    "an option that is missing": (["predict"], "the lowest relevant grade is needed, as in --rel 2 (in Python rel=2)"),
     "a parameter of a measure": (["evaluate", "-m", "AP(rel=0)"], "measure 'AP(rel=0)'"),
 }
 

@@ -112,7 +112,7 @@ def test_duplicates_and_unjudged_documents_are_treated_as_asked(qrowd, experts, 
 
 
 MISTAKES = {
-    "no threshold": ([], "rel: give the lowest relevant grade"),
+    "no threshold": ([], "the lowest relevant grade is needed"),
     "a threshold beyond": (["--rel", 4], "--rel 4: it is outside the scale (0-3)"),
     "a measure": (["--rel", 2, "-m", "AP"], "AP: it has no form for probabilities"),
     "a first for nothing": (["--rel", 2, "--first", "ann"], "one-sided"),

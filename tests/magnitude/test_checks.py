@@ -90,8 +90,8 @@ REFUSED = {
     "gold twice": (
         lambda: check_documents(ONE, Judgments.from_rows([("q", "h", "x", 1), ("q", "h", "x", 0)])),
         InputError,
-        "assessor x, topic q, document h: judged more than once (1 repeated judgments in all); choose first, "
-        "last or mean as repeats, here or beforehand with .single(repeats=...)",
+        "assessor x, topic q, document h: judged more than once (1 repeated judgments in all); --repeats first, "
+        "last or mean says which counts; in Python repeats= or .single(repeats=...)",
     ),
     "gold of others": (
         lambda: check_documents(ONE, Judgments.from_rows([("other", "h", "x", 1)])),

@@ -271,7 +271,7 @@ def test_replicates_without_a_grade_are_counted_and_left_out():
 SINGLE = {("q", "d"): {"a": 2}, ("q", "e"): {"b": 1}}
 REFUSED = {
     "no double judgment": (SINGLE, {"rel": 2}, NoOverlapError, "of 2 documents was.*judge a sample"),
-    "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "rel: give the lowest relevant grade"),
+    "no threshold": (TABLE_1, {"rel": None}, ArgumentError, "the lowest relevant grade is needed"),
     "above the scale": (TABLE_1, {"rel": 3}, ArgumentError, r"rel=3: it is outside the scale \(0-2\)"),
     "everything": (TABLE_1, {"rel": 0}, ArgumentError, "rel=0: it is outside"),
     "not a number": (TABLE_1, {"rel": float("nan")}, ArgumentError, "outside"),

@@ -208,6 +208,7 @@ def test_the_file_holds_every_number(scores):
     assert frame["measure"].tolist() == ["nDCG@10", "nDCG@10", "AP", "AP"]
     assert set(zip(frame["first"], frame["second"], strict=True)) == {("bm25", "splade")}
     assert frame["low"].tolist() == [row["low"] for row in content["intervals"]]
+    assert not frame.map(lambda cell: isinstance(cell, tuple)).any(axis=None)  # no cell reads ('v_assessor',)
     frame = compare_scores(scores).to_document().frame()
     assert len(frame) == 2 * scores.sizes["assessor"]
     assert list(frame.columns)[: 2 + len(KINDS)] == ["measure", "assessor", *KINDS]

@@ -426,8 +426,8 @@ class Judgments(Displayed):
         if repeats == "error":
             raise InputError(
                 f"{self.describe(int(rows[np.flatnonzero(again)[0]]))}: judged more than once "
-                f"({self.n_repeats()} repeated judgments in all); choose first, last or mean as repeats, "
-                "here or beforehand with .single(repeats=...)"
+                f"({self.n_repeats()} repeated judgments in all); --repeats first, last or mean says "
+                "which counts; in Python repeats= or .single(repeats=...)"
             )
         stays = np.bincount(rows, minlength=len(self)) == 0
         has_value = self.value[rows] >= 0

@@ -172,7 +172,7 @@ def is_relevant(grades: Floats, scale: Scale, rel: float | None) -> tuple[Bools,
         No threshold, or one outside the scale.
     """
     if rel is None:
-        raise ArgumentError("rel: give the lowest relevant grade, such as 2")
+        raise ArgumentError("the lowest relevant grade is needed, as in --rel 2 (in Python rel=2)")
     top = scale.maximum
     if not 0 < rel <= top:
         raise ArgumentError(f"it is outside the scale ({scale}); choose a grade above 0, up to {top:g}", "rel", rel)

@@ -173,7 +173,7 @@ class MeasureComparison:
             "assessors": records_of(self.assessor_rows()),
             "systems": records_of(self.rows),
             "pair": records_of(self.pair_rows()),
-            "intervals": records_of(self.intervals),
+            "intervals": [record for one in self.intervals for record in one._records()],
             "kinship": [] if self.kinship is None else records_of(kinship_rows(self.kinship)),
             "versions": []
             if self.versions is None

@@ -46,9 +46,8 @@ class PaperTable(Reported):
     table : as it is printed; its title is the caption. columns : measures, or assessors. systems : rows,
     best first. Arrays are (systems, columns). best : whether the mean is the highest of its column, as far as digits
     are shown. p : of the difference from the baseline, after the correction; nan without a baseline. worse : (columns,
-    systems, systems), whether the last is significantly worse; of pairs that were tested. notes : which test was used,
-    and the conventions of scoring. over, n_resamples : of the test, of topics or of both topics and assessors; 0
-    without one.
+    systems, systems), whether the last is significantly worse; of pairs that were tested. notes : the test, and the
+    conventions of scoring. over, n_resamples : of the test, of topics or of both topics and assessors; 0 without one.
     """
 
     sentence: str
@@ -202,7 +201,7 @@ def paper_table(
     bold = [f"Bold: highest mean of the column{among}."] if best.any() else []
     first = ["#", "system"] if kind == "pairs" else ["system"]
     worse = (p < test.level) & (mean.T[:, :, None] > mean.T[:, None])
-    marked = {(i, j + len(first)): mark for (i, j), mark in test.marks_of(worse, systems).items()}
+    marked = test.marks_of(worse, systems, len(first))
     note = " ".join([*bold, *test.legend(bool(marked))])
     rows = [
         [*([LETTERS[i]] if kind == "pairs" else []), system, *(number(value, DIGITS) for value in mean[i])]
@@ -300,10 +299,11 @@ class _Test:
             Note("test", f"{self.name}, in each column by itself; {self.n_resamples:,} resamples; seed: {self.seed}")
         ]
 
-    def marks_of(self, worse: Bools, systems: Names) -> dict[tuple[int, int], str]:
-        """{(system, column): what stands behind the mean}. worse : of `PaperTable`."""
+    def marks_of(self, worse: Bools, systems: Names, n_before: int) -> dict[tuple[int, int], str]:
+        """{(row, column): what stands behind the mean}. worse : of `PaperTable`. n_before : columns before means."""
         marks: dict[tuple[int, int], str] = {}
-        for j, i, other in np.argwhere(worse).tolist():
+        for place, i, other in np.argwhere(worse).tolist():
+            j = n_before + place
             if self.marks == "pairs":
                 marks[i, j] = marks.get((i, j), "") + LETTERS[other]
             elif systems[other] == self.baseline:

@@ -19,12 +19,12 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def signed(value: float, digits: int = 4) -> str:
-    """A number with its sign; - for nan.
+    """A number with its sign, + where it is shown as 0; - for nan.
 
-    >>> signed(0.25), signed(-0.25, 2)
-    ('+0.2500', '-0.25')
+    >>> signed(0.25), signed(-0.25, 2), signed(-1e-9, 1)
+    ('+0.2500', '-0.25', '+0.0')
     """
-    return "-" if isnan(value) else f"{value:+.{digits}f}"
+    return "-" if isnan(value) else f"{value:+z.{digits}f}"
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
