@@ -334,11 +334,9 @@ class AssessorProfiles(Result):
 
     def _sentence(self) -> str:
         outlying = [name for name, why in zip(self.assessors, self.reasons, strict=True) if why]
-        who = (
-            f"{first_of(outlying, 5)} {'stands' if len(outlying) == 1 else 'stand'} out"
-            if outlying
-            else "none stands out"
-        )
+        who = "none stands out"
+        if outlying:
+            who = f"{first_of(outlying, 5)} {'stands' if len(outlying) == 1 else 'stand'} out"
         return f"{plural(len(self.assessors), 'assessor')} on the scale {self.scale}: {who}."
 
     @cached_property
@@ -583,7 +581,8 @@ def _shares(rows: Rows) -> tuple[Floats, Floats]:
 def _speed(judgments: Judgments) -> tuple[Floats, Floats]:
     """(assessors,) median seconds, and the standard error of its logarithm."""
     n = len(judgments.assessors)
-    median, error = np.full(n, np.nan), np.full(n, np.nan)
+    median = np.full(n, np.nan)
+    error = np.full(n, np.nan)
     if judgments.seconds is None:
         return median, error
     timed = (judgments.seconds > 0) & (judgments.value >= 0)
