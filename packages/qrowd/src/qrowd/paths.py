@@ -157,7 +157,7 @@ def given_names(paths: Paths) -> Iterator[tuple[str | None, PathLike]]:
             text = os.fspath(path)
         except TypeError:
             raise ArgumentError(
-                f"expected a path, found {described(path)}; Judgments.from_frame reads data frames"
+                f"expected a path, found {described(path)}; Judgments.from_frame or Runs.from_frame reads data frames"
             ) from None
         key, equals, rest = text.partition("=")
         if name is None and equals and not (Path(path).exists() or glob(text)):
