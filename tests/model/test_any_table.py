@@ -235,6 +235,19 @@ def test_rows_with_a_missing_cell_are_left_out_and_counted_or_all_named(missing)
         assert [note.split(" ")[0] for note in judgments.notes] == [str(n)] * bool(n)
 
 
+@pytest.mark.parametrize("cells", [[True, False, True, False], ["True", "False", "true", "false"]])
+def test_rows_that_do_not_count_by_an_export_of_a_campaign_are_left_out_and_counted(cells):
+    frame = {"topic": ["q1"] * 4, "document": list("abcd"), "assessor": ["ann"] * 4, "value": [0, 1, 2, 3]}
+    judgments = Judgments.from_frame({**frame, "counted": cells})
+    assert [judgments.documents[d] for d in judgments.document] == ["a", "c"]
+    assert judgments.notes == ("2 rows that the column counted says do not count were left out",)
+    assert len(Judgments.from_frame({**frame, "counted": [3, 1, 2, 5]})) == 4, "numbers are something else"
+    with pytest.raises(RowError, match="row 3"):
+        Judgments.from_frame({**frame, "value": [0, 1, "?", 3], "counted": cells})
+    pairs = {"topic": ["q1"] * 4, "preferred": list("abcd"), "other": list("bcde"), "assessor": ["ann"] * 4}
+    assert len(Preferences.from_frame({**pairs, "counted": cells})) == 2
+
+
 def test_a_frame_of_which_no_row_is_complete_is_refused_also_when_dropping():
     with pytest.raises(ArgumentError, match="no row is complete: value is missing"):
         Judgments.from_frame(frame_of_words([None, np.nan]), incomplete_rows="drop")

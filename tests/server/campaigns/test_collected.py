@@ -128,6 +128,8 @@ def test_scores_and_exports_leave_out_gold_documents_that_no_run_ranks_and_agree
         everything = exported(store, everything=True)
         assert [row["status"] for row in everything].count("unranked") == n_unranked
         assert len(everything) == len(clicks)
+        again = qrowd.Judgments.from_frame(everything)
+        assert len(again) == len(scored), "what does not count is left out when the file is read"
         said, agreed = (store.read(lambda c, f=final: judgments(c, "pilot", final=f)) for final in (True, False))
         assert len(agreed.value) == len(clicks)
         note = (

@@ -47,7 +47,7 @@ from qrowd.model.headers import (
     roles_of,
     verdict_of,
 )
-from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in
+from qrowd.model.labels import described, distinct_pairs, merge_codes, number_in, plural
 from qrowd.model.scales import BINARY, Scale, parse_scale
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ if TYPE_CHECKING:
 
 
 class HowRead(str):
-    """How something was read of which nothing is left out; other notes name rows or files that are.
-
-    Commands print only the others, `qrowd check` prints both.
-    """
+    """How something was read of which nothing is left out; commands print other notes, `qrowd check` these, too."""
 
     __slots__ = ()
 
@@ -500,6 +497,10 @@ class _Table:
         places, notes = complete_rows(
             {role: columns[role] for role in required}, self.options.incomplete_rows, mistakes
         )
+        out = [row for row, cell in enumerate(self.columns.get("counted", ())) if str(cell).casefold() == "false"]
+        if out:
+            places = np.setdiff1d(np.arange(n) if places is None else places, out)
+            notes.append(f"{plural(len(out), 'row')} that the column counted says do not count were left out")
         if places is None:
             return _Rows(columns, anything, range(1, n + 1), mistakes, notes)
         if not places.size:

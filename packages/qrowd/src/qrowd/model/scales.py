@@ -80,10 +80,8 @@ def parse_scale(text: str) -> Scale:
     word = text.strip().lower()
     if word in ("binary", "0-1"):
         return BINARY
-    if word == "magnitude":
-        return Scale("magnitude", inf)
-    if normalised := re.fullmatch(r"magnitude (normalised( by [a-z, -]+)?)", word):
-        return Scale("magnitude", inf, normalised=normalised[1])
+    if magnitude := re.fullmatch(r"magnitude(( normalised( by [a-z, -]+)?)?)", word):
+        return Scale("magnitude", inf, normalised=magnitude[1].lstrip())
     if graded := re.fullmatch(r"0-([1-9]\d*)", word):
         return Scale("graded", float(graded[1]))
     if (bounded := re.fullmatch(r"0\.\.(\d+(?:\.\d+)?)", word)) and float(bounded[1]) > 0:
@@ -97,7 +95,7 @@ def infer_scale(values: Floats) -> Scale:
     Only 0 and 1: binary. Whole numbers that include 0 or stay within 10: graded up to the highest seen. Fractions that
     stay within 1, or include 0: fractions, up to the next whole number. Anything else, above 0 throughout: magnitude.
     """
-    own_values = values if values.size and values.min() >= 0 else values[values >= 0]
+    own_values = values[values >= 0]
     if not own_values.size:
         return Scale("binary", 1.0, declared=False)
     highest = float(own_values.max())
