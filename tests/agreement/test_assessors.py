@@ -36,6 +36,14 @@ def test_severity_and_agreement_with_the_others_are_what_their_definitions_say(p
         assert found.agreement[a] == pytest.approx(agreement, nan_ok=True, abs=1e-9)
 
 
+def test_a_single_document_tells_no_agreement_with_the_others_nor_with_gold() -> None:
+    few = judgments_of({"d0": {"ann": 1, "bob": 2, "cyd": 2}, "d1": {"bob": 0, "cyd": 1}, "d2": {"cyd": 3}}, "0-3")
+    profiles = assessor_profiles(few, gold="cyd")
+    assert profiles.assessors == ("ann", "bob")
+    assert np.isnan(profiles.agreement).all()
+    assert np.isnan(profiles.gold_agreement).tolist() == [True, False]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_agreement_on_many_distinct_values_is_what_its_definition_says(level):
     rng = np.random.default_rng(1)

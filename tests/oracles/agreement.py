@@ -161,7 +161,7 @@ def beside_the_others(panel, assessor, level, maximum):
         for other in others
     ]
     expected = fsum(by_chance) / len(others_of) ** 2
-    agreement = 1 - (fsum(apart) / len(apart)) / expected if expected > 0 else nan
+    agreement = 1 - (fsum(apart) / len(apart)) / expected if expected > 0 and len(apart) > 1 else nan
     return fsum(severities) / len(severities), agreement
 
 

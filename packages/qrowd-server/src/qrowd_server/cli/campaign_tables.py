@@ -120,7 +120,7 @@ def _assessors(quality: Quality) -> Table:
         "answers": "answers",
         "seconds": lambda row: _dash(row.seconds, ".0f"),
         "backs": "backs",
-        "agreement": lambda row: _dash(row.agreement, ".2f"),
+        "agreement": lambda row: _dash(row.agreement, "z.2f"),
     }
     if quality.has_gold:
         columns |= {"gold": _gold, "accuracy": _accuracy}

@@ -211,8 +211,8 @@ class BeyondChance:
             here = slice(a, a + step)
             expected[here] = self.difference.between(own[here].toarray(), others[here].toarray())
         with np.errstate(invalid="ignore", divide="ignore"):
-            expected = expected / n.astype(np.float64) ** 2
-            varies = expected > 0
+            expected = expected / n**2.0
+            varies = (expected > 0) & (n > 1)
             agreement = np.where(varies, 1 - observed / expected, np.nan)
             return agreement, np.where(varies, standard_error / expected, np.nan)
 
@@ -286,7 +286,7 @@ class AssessorProfiles(Result):
     agreement : with the others, beyond chance: 1 - observed / expected. Observed is the mean squared difference (of
         `level`) between the assessor's judgment and another's of the same document, documents weighing the same;
         expected is that between any judgment of theirs and any of the others' of these documents. An assessor who gives
-        one grade throughout has 0.
+        one grade throughout has 0; of a single document it is undefined, since observed and expected are the same.
     severity_standard_error, agreement_standard_error : over documents; of agreement with expected held fixed.
     n_repeated : documents judged more than once. consistency : share of them that got the same value every time.
     drift : change of leniency (minus severity) from the first judgment to the last, by a straight line.
