@@ -52,7 +52,7 @@ def serve(
     ] = None,
     retention_days: RetentionDays = None,
     per_minute: Annotated[
-        int, option(help="Judgments that one assessor may send per minute.", min=1, envvar="QROWD_PER_MINUTE")
+        int, option(help="Judgments, ratings and steps of an assessor in a minute.", min=1, envvar="QROWD_PER_MINUTE")
     ] = 60,
     show_owner_link: Annotated[
         bool,

@@ -67,7 +67,7 @@ class Serving:
     """The settings of a server process; `check` refuses wrong ones before anything is opened or shown.
 
     database : of the store. base_url : the address as browsers know it. trusted_hosts, trusted_proxies : as in
-    `ServerSettings`. per_minute : judgments of one assessor.
+    `ServerSettings`. per_minute : forms of one assessor.
     retention_days : for campaigns that do not say how long names are kept after their end; None for ever.
     """
 
