@@ -19,7 +19,7 @@ def demo(output: Output = None) -> None:
     from qrowd.reports.evaluation import summarise
     from qrowd.simulation import simulate_demo
 
-    piped = output is not None and is_standard_output(output)
+    piped = is_standard_output(output)
     typer.echo(STORY, err=piped)
     runs, judgments, _ = simulate_demo()
     deliver(summarise(evaluate(runs, judgments, ["nDCG@10", "AP"]), baseline="bm25", rng=1).to_document(), output)

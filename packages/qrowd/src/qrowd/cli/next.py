@@ -163,7 +163,7 @@ def next(
                 notes=(*document.notes, *_origin()),
             )
             write_output(statement, render(page, name_with_ending(statement)))
-        if not any(path and is_standard_output(path) for path in (output, statement)):
+        if not any(map(is_standard_output, (output, statement))):
             show(document)
     except KeyboardInterrupt:
         if not drawn:
@@ -209,7 +209,7 @@ def _check_files(statement: str | None, output: str | None, design: str) -> None
     """Refuse a statement that would replace the batch or the design, before any work is done."""
     if statement is None:
         return
-    if output and is_standard_output(statement) and is_standard_output(output):
+    if is_standard_output(statement) and is_standard_output(output):
         raise ArgumentError(f"--statement {statement}: standard output takes the batch; name a file for one of them")
     for option_name, path in (("-o", output), ("--design", design)):
         if path and Path(path).absolute() == Path(statement).absolute():
@@ -226,6 +226,8 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         "documents": None if not documents else read_document_texts(documents, labels=set(result.documents)),
     }
     ending = Path(name_with_ending(output)).suffix.lower()
+    if is_standard_output(output):
+        ending = name_with_ending(output).removeprefix("-")
     if ending:
         write_output(name_with_ending(output), batch_content(result, ending, **texts))
     elif result.topics:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from qrowd.reports.document import Document, Reported, Table
 
 
-def is_standard_output(output: str) -> bool:
+def is_standard_output(output: str | None) -> bool:
     """Whether a file name means standard output: `-`, or `-.json` for a format."""
-    return output == "-" or output.startswith("-.")
+    return output == "-" or str(output).startswith("-.")
 
 
 def name_with_ending(output: str, ending: str = ".csv") -> str:
@@ -225,7 +225,7 @@ class GatedOutput(SystemsOutput):
         """Show the result, write it, and end with status 1 if its condition holds."""
         try:
             super().deliver(result, arguments)
-            if result.gate and self.output and is_standard_output(self.output):
+            if result.gate and is_standard_output(self.output):
                 typer.echo(result.gate.sentence, err=True)
         finally:
             if result.gate and result.gate.holds_by:
@@ -256,7 +256,7 @@ class TableOutput:
         shown = result.to_document().shown(arguments["runs"].systems, short_names=self.short_names)
         named = replace(result, sentence=shown.sentence, table=shown.tables[0])
         object.__setattr__(named, "signature", result.signature)
-        standard = self.output is not None and is_standard_output(self.output)
+        standard = is_standard_output(self.output)
         if self.output is not None:
             name = Path(name_with_ending(self.output))
             label = "tab:systems" if standard else f"tab:{name.stem}"

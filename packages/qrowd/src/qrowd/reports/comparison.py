@@ -42,14 +42,7 @@ from qrowd.reports.gate import Gate
 from qrowd.reports.kinship_tables import kinship_notes, kinship_rows, kinship_sentence, kinship_table
 from qrowd.reports.notes import cautions, scoring_notes
 from qrowd.reports.phrases import count, lead, lead_for, listed, number, or_dash, probability, sentence_case, signed
-from qrowd.reports.system_tables import (
-    SystemRow,
-    may_be_best,
-    ranks_note,
-    ranks_of,
-    system_rows,
-    system_table,
-)
+from qrowd.reports.system_tables import SystemRow, may_be_best, ranks_note, ranks_of, system_rows, system_table
 from qrowd.reports.table import Column, records_of, table_of
 from qrowd.threads import Progress
 
@@ -353,14 +346,7 @@ def _measure(
     own = scores.sel(assessor=list(others))
     ranks = ranks_of(whose, **asdict(choices))
     system = scores.systems[int(np.argmax(rank == 1))] if baseline is None else baseline
-    rows = system_rows(
-        whose,
-        own=own,
-        ranks=ranks,
-        baseline=system,
-        confidence=choices.confidence,
-        intervals=True,
-    )
+    rows = system_rows(whose, own=own, ranks=ranks, baseline=system, confidence=choices.confidence, intervals=True)
     return MeasureComparison(
         scores.measures[0],
         system,

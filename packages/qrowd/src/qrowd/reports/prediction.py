@@ -21,12 +21,7 @@ from qrowd.model.one_scale import CombineScales, on_one_scale
 from qrowd.model.result import Result, Tables
 from qrowd.model.runs import Runs
 from qrowd.model.signature import with_signature
-from qrowd.predicted_relevance import (
-    PredictedRelevance,
-    RelevantResults,
-    predicted_relevance,
-    relevant_results,
-)
+from qrowd.predicted_relevance import PredictedRelevance, RelevantResults, predicted_relevance, relevant_results
 from qrowd.predicted_relevance.doubles import Method, Repeated
 from qrowd.predicted_relevance.estimation import NEGLIGIBLE, Resample, evaluated_text
 from qrowd.predicted_relevance.results import found_by_others, standard_error

@@ -87,6 +87,9 @@ ONLY = {
     "n_resamples": ("ranks", "critical-difference", "alpha"),
     "seed": ("ranks", "critical-difference", "alpha", "bump"),
 }
+#: Options that all plots use but these.
+ALL_BUT = {"top": ("components", "assessors"), "short_names": ("correlation", "components"),
+           "repeats": ("coverage",), "grades": ("coverage",)}  # fmt: skip
 OF_SCORES = ("measure", "ties", "score_dtype", "unjudged", "missing", "empty", "min_coverage", "duplicates")
 
 
@@ -106,6 +109,8 @@ class Plot:
 
     def ignores(self, option: str) -> bool:
         """Whether an option of the command changes nothing in this plot."""
+        if self.name in ALL_BUT.get(option, ()):
+            return True
         if option in OF_SCORES:
             return not self.measures
         if option in ("runs", "system", "short_names"):
@@ -167,7 +172,7 @@ class PlotData:
 def _best(scores: Scores, top: int) -> Scores:
     """The scores of the best systems by the panel's mean."""
     order = rank_systems(scores.sel(measure=scores.measures[0])).mean.argsort(kind="stable")[::-1][:top]
-    return scores.sel(measure=scores.measures[0], system=[scores.systems[s] for s in sorted(order.tolist())])
+    return scores.sel(measure=scores.measures[0], system=[scores.systems[s] for s in sorted(order)])
 
 
 def _systems(data: PlotData) -> Figure:
@@ -175,7 +180,7 @@ def _systems(data: PlotData) -> Figure:
 
     intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
     top = data.options.top
-    n = min(top or len(intervals.systems), len(intervals.systems))
+    n = len(intervals.systems[:top])
     return data.figure(
         f"{sentence_case(mean_of(data.measure))} of {n} systems, {intervals.systems[0]} first, with "
         f"{percent(intervals.confidence)} intervals over topics alone (thick) and over topics and assessors (thin; "
@@ -231,14 +236,13 @@ def _ranks(data: PlotData) -> Figure:
     options = data.options
     intervals = rank_intervals(scores, confidence=options.confidence, n_resamples=options.n_resamples, rng=options.rng)
     ranking_by_mean = rank_systems(scores)
-    n = min(options.top or len(intervals.systems), len(intervals.systems))
     return data.figure(
         f"Ranks by {data.measure}: simultaneous {percent(intervals.confidence)} intervals over "
         f"{'topics and assessors' if intervals.over == 'both' else 'topics'} (bars), rank by the panel (dots) and by "
         f"each assessor (ticks). {len(intervals.may_be_best)} of {len(intervals.systems)} systems may be the best.",
         lambda ax: systems.plot_ranks(intervals, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
         intervals.to_frame,
-        list_size([intervals.systems[s] for s in (-intervals.mean).argsort(kind="stable")[:n]]),
+        list_size([intervals.systems[s] for s in (-intervals.mean).argsort(kind="stable")[: options.top]]),
     )
 
 
@@ -349,14 +353,14 @@ ASSESSORS = 40  # default number in tables of pairs of assessors
 def busiest(judgments: Judgments, n: int) -> tuple[str, ...]:
     """The assessors who judged most, in the order of the judgments."""
     most = (-bincount(judgments.assessor, minlength=len(judgments.assessors))).argsort(kind="stable")[:n]
-    return tuple(judgments.assessors[a] for a in sorted(most.tolist()))
+    return tuple(judgments.assessors[a] for a in sorted(most))
 
 
 def _kappa(data: PlotData) -> Figure:
     from qrowd.agreement.pairwise import pairwise_agreement
 
     pairs = pairwise_agreement(
-        data.judgments.select(assessors=list(busiest(data.judgments, data.options.top or ASSESSORS))),
+        data.judgments.select(assessors=busiest(data.judgments, data.options.top or ASSESSORS)),
         repeats=data.options.conventions.repeats,
         combine_scales="rescaled" if data.options.conventions.grades == "rescaled" else "auto",
     )

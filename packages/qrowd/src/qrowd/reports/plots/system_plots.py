@@ -109,11 +109,7 @@ def _per_cent(share: float) -> str:
 
 
 def plot_ranks(
-    intervals: RankIntervals,
-    *,
-    by_assessor: Ints | None = None,
-    top: int | None = None,
-    ax: Axes | None = None,
+    intervals: RankIntervals, *, by_assessor: Ints | None = None, top: int | None = None, ax: Axes | None = None
 ) -> Axes:
     """Simultaneous rank intervals of systems (bars), ranks by the mean (dots), and ranks by each assessor (ticks).
 
