@@ -226,8 +226,6 @@ def _write(output: str, result: NextJudgments, topics: str | None, documents: li
         "documents": None if not documents else read_document_texts(documents, labels=set(result.documents)),
     }
     ending = Path(name_with_ending(output)).suffix.lower()
-    if is_standard_output(output):
-        ending = name_with_ending(output).removeprefix("-")
     if ending:
         write_output(name_with_ending(output), batch_content(result, ending, **texts))
     elif result.topics:
