@@ -145,6 +145,21 @@ def test_without_a_key_a_repeat_is_a_repeat(served: World) -> None:
     assert second > first
 
 
+def test_an_action_that_the_page_does_not_take_is_answered_with_what_it_takes(served: World) -> None:
+    async def work() -> None:
+        async with served.client() as client:
+            assessor = await client.arrive("sizes", "model")
+            page = await assessor.page()
+            with pytest.raises(ApiError, match=r"The current one, a ConsentView, takes consent \(agreed\)\."):
+                await assessor.act(page, "go_on")
+            await assessor.act(page, "consent", agreed=True)
+            page = await to_documents(assessor)
+            with pytest.raises(ApiError, match=r"a DocumentView, takes judge \(position, text, reason, active\)\."):
+                await assessor.act(page, "go_on")
+
+    served.run(work())
+
+
 def test_a_page_that_has_gone_is_a_conflict_and_a_word_is_no_number(served: World) -> None:
     async def work() -> None:
         async with served.client() as client:

@@ -30,7 +30,7 @@ from qrowd_server.campaigns.results.campaign_progress import Progress, progress
 from qrowd_server.campaigns.results.exports import DESIGN, EXPORTS, JUDGMENTS, note_names
 from qrowd_server.campaigns.running.campaign_settings import protocols_of
 from qrowd_server.campaigns.running.pages import Page
-from qrowd_server.protocols.events import ACTIONS, Action
+from qrowd_server.protocols.events import ACTIONS, Action, Refusal
 from qrowd_server.protocols.setting_fields import SchemaError, path, plain, read
 from qrowd_server.store import materials
 from qrowd_server.store.base import to_json
@@ -103,15 +103,27 @@ async def page(caller: Caller) -> dict[str, Any]:
     return _page(caller, await caller.server.service.page(caller.assessor))
 
 
+USUAL = {"ConsentView": "consent", "LineView": "line", "QuestionView": "reply", "DocumentView": "judge"}
+USUAL |= {"PairView": "prefer", "RatingView": "rate"}
+
+
 async def act(caller: Caller) -> dict[str, Any]:
     """Take an action; it is safe on disk when this answers.
 
-    The same key with the same action happens once, however often it is sent, and is answered with the same event; with
-    another action it is refused (409, code changed). 409 with code stale: that page has gone. 422: the action cannot be
-    taken as it is, and nothing happened. 503: nothing is known to have happened, send the same again.
+    The same key with the same action happens once, and is answered with the same event; with another one it is refused
+    (409, code changed). 409, code stale: the message says what the page takes. 422: nothing happened. 503: send again.
     """
     action, shown, key = action_of(await read_object(caller.request))
-    receipt = await caller.server.service.act(caller.assessor, action, shown=shown, key=key)
+    try:
+        receipt = await caller.server.service.act(caller.assessor, action, shown=shown, key=key)
+    except Refusal as error:
+        if error.code != "stale":
+            raise
+        kind = type((await caller.server.service.page(caller.assessor)).view).__name__
+        do = USUAL.get(kind, "go_on")
+        names = ", ".join(one.name for one in fields(ACTIONS[do])) or "no fields"
+        message = f"The page has gone, or takes another action. The current one, a {kind}, takes {do} ({names})."
+        raise Problem(409, "stale", message, field=error.field) from None
     after = receipt.page or await caller.server.service.page(caller.assessor)
     return {
         "event": receipt.event_id,

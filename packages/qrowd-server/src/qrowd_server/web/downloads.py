@@ -20,8 +20,6 @@ from qrowd_server.web.problems import Problem
 from qrowd_server.web.server import Server
 
 AT_ONCE = 4  # each holds a connection for as long as it takes, and pages need some too
-
-
 DOWNLOADS = BoundedSemaphore(AT_ONCE)
 
 
