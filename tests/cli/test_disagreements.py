@@ -49,7 +49,8 @@ def test_of_two_systems_a_note_names_the_pair_and_of_more_each_row_does(qrowd, f
 
 
 def test_grades_that_are_thirds_are_shown_with_three_digits(qrowd, folder):
-    out = qrowd("disagreements", *PANEL, "--grades", "rescaled", "-n", "20").out
+    judges = [f"panel/judges/{name}.qrels" for name in ("ann", "bob", "crowd-1")]
+    out = qrowd("disagreements", *PANEL[:2], "--judgments", *judges, "-n", "999").out
     assert " 0.667" in out
     assert "0.6667" not in out
 
@@ -60,6 +61,7 @@ def test_grades_of_several_scales_are_divided_by_the_maximum_as_in_the_report(qr
     assert outcome.status == 0, outcome.err
     assert "Grades are divided by the maximum of their scale." in outcome.out
     assert "grades: divided by the maximum of their scale, as scales differ" in outcome.out
+    assert "no such option: --grades" in qrowd("disagreements", *PANEL, "--grades", "as-is").err
     rows = list(csv.DictReader(io.StringIO(Path("mixed.csv").read_text())))
     conventions = library.Conventions(grades="rescaled")
     panel = library.read_judgments(judges)

@@ -37,7 +37,7 @@ def disagreements(
         int, option("-n", "--n-documents", help="Number of documents that are shown, or adjudicated.", min=1)
     ] = 20,
     conventions: Annotated[
-        Conventions, options.conventions_named("score_dtype", "min_coverage", "repeats", "grades")
+        Conventions, options.conventions_named("score_dtype", "min_coverage", "repeats")
     ] = Conventions(),
     short_names: ShortNames = False,
     output: Annotated[
