@@ -169,6 +169,21 @@ def test_where_a_topic_has_too_few_gold_questions_the_rest_of_the_entry_test_is_
     assert not any(row.is_entry for row in rows[10:])
 
 
+@pytest.mark.parametrize(
+    ("first", "accuracy", "test"), [(10, 0.7, "sequential test of gold answers"), (20, 0.9, "entry test")]
+)
+def test_an_exclusion_names_the_test_that_was_failed_and_not_one_that_could_still_be_passed(
+    store: Store, first: int, accuracy: float, test: str
+):
+    created(store, entry_plan("grades", first=first, exclude=True, accuracy=accuracy))
+    service = seeded(store, Clock(step=3.0))
+    asyncio.run(take_part(service, "ann", labels_of(store), honest(Random(3), 0.0, 0.0)))
+    (event,) = store.read(lambda c: [one for one in of_campaign(c, 1) if one.kind == "excluded"])
+    gold = event.data["gold"]
+    assert (gold["right"], event.data["reason"]) == (0, f"{test}: 0 of {gold['answers']} right")
+    assert (gold["answers"] > first - gold["least_right"]) == (test == "entry test")
+
+
 @pytest.mark.parametrize("protocol", ["grades", pytest.param("preference", marks=pytest.mark.nightly)])
 def test_an_exclusion_says_that_the_entry_test_was_failed_and_all_follows_from_the_log(
     tmp_path: Path, store: Store, protocol: str
@@ -184,7 +199,8 @@ def test_an_exclusion_says_that_the_entry_test_was_failed_and_all_follows_from_t
     assert stays == 0 < leaves <= 20
     (event,) = store.read(lambda c: [one for one in of_campaign(c, 1) if one.kind == "excluded"])
     gold = event.data["gold"]
-    assert event.data["reason"] == f"entry test: {gold['right']} of {gold['answers']} right"
+    test = "entry test" if gold["entry_failed"] else "sequential test of gold answers"  # a pass mark still in reach
+    assert event.data["reason"] == f"{test}: {gold['right']} of {gold['answers']} right"
     n_wrong = gold["answers"] - gold["right"]
     assert (gold["first"], gold["least_right"], gold["entry_failed"]) == (20, 16, n_wrong == 5)
     assert n_wrong == 5 or gold["evidence"] >= -log(0.05)

@@ -341,7 +341,7 @@ def test_an_exclusion_is_an_event_of_the_server_with_the_counts_and_units_go_to_
     log = store.read(lambda c: list(of_campaign(c, find(store).id)))
     (out,) = [one for one in log if one.kind == "excluded"]
     assert out.actor == "server"
-    assert out.data["reason"] == "gold questions: 0 of 5 right"
+    assert out.data["reason"] == "sequential test of gold answers: 0 of 5 right"
     assert {key: out.data["gold"][key] for key in ("answers", "right", "min_answers", "accuracy", "risk")} == {
         "answers": 5, "right": 0, "min_answers": 5, "accuracy": 0.85, "risk": 0.05
     }  # fmt: skip

@@ -12,11 +12,12 @@ import pytest
 from sqlalchemy import func, select
 from starlette.routing import Route
 
-from judging import seeded
+from judging import seeded, small_plan
 from qrowd.judge import FunctionModel
 from qrowd.judge.exchange import Request
 from qrowd_server.campaigns.plan.template import PROTOCOLS, Protocol, template_files
 from qrowd_server.campaigns.running.admin import CampaignAdmin
+from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.campaigns.running.models import ask_in_campaign
 from qrowd_server.store.invitation_links import find_invitation
 from qrowd_server.store.materials import campaigns
@@ -122,6 +123,23 @@ def test_the_settings_show_the_preset_what_was_changed_the_question_and_our_inst
     assert 'Of each document you are asked: "How new is it?"' in text
     assert "Instructions for the practice" in text
     assert "practice_<wbr>attempts" in text
+
+
+def test_the_settings_show_the_guidelines_of_a_campaign_and_of_grades_where_there_are_any(tmp_path: Path) -> None:
+    with estate(tmp_path) as made:
+        for name, further, campaign in (
+            ("page", {}, {"guidelines": "# When\n\nOnly *fresh* documents."}),
+            ("grades", {"scale": "binary", "guidelines": ["stale", "fresh"]}, {}),
+        ):
+            plan = small_plan("grades", name=name, campaign=campaign, **further)
+            made.store.write(lambda c, plan=plan: create_campaign(c, plan, made.clock.now))
+        pages = {name: made.owner().get(f"/owner/c/{name}/setup").text for name in ("page", "grades", "small")}
+        key = '>guidelines</code></dt><dd dir="auto">'
+        assert {name for name, page in pages.items() if key in page} == {"grades"}
+        assert f"{key}stale, fresh<" in pages["grades"]
+        assert {name for name, page in pages.items() if "<h3>Guidelines</h3>" in page} == {"page"}
+        address = re.findall(r'<a href="(/guidelines/[^"]+)"', pages["page"])[0]
+        assert "Only <em>fresh</em> documents." in made.owner().get(address).text
 
 
 # ---- who may

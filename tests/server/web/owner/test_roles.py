@@ -95,6 +95,13 @@ def logged_in(made: Estate, name: str) -> Browser:
     return browser
 
 
+def test_who_has_a_role_in_no_campaign_is_told_so_and_not_that_there_is_none(made: Estate) -> None:
+    page = logged_in(made, "the-somebody").get("/owner").text
+    assert "You have a role in no campaign yet." in page
+    assert "There is no campaign" not in page
+    assert "no campaign" not in logged_in(made, "the-administrator").get("/owner").text
+
+
 def served() -> list[tuple[str, str]]:
     """(method, path) of every route of the owner's pages."""
     return [(m, route.path) for route in owner.ROUTES for m in sorted((route.methods or {"GET"}) - {"HEAD"})]

@@ -334,7 +334,7 @@ class Transaction:
             "evidence": evidence(gold_answers, gold.accuracy),
             **gold.rule,
         }
-        what = "entry test" if all(one.is_entry for one in gold_answers) else "gold questions"
+        what = "entry test" if counts["entry_failed"] else "sequential test of gold answers"
         data = {"reason": f"{what}: {n_right} of {len(gold_answers)} right", "gold": counts}
         assessor = self.record_assessor(assessor, Event("excluded", data), actor="server")
         self.withdraw(assessor, ("open", "completed"))
