@@ -56,7 +56,7 @@ def collected(
     if wanted is not None:
         arms = {arm: one for arm, one in arms.items() if (one == PREFERENCE) == (wanted == "preferences")} or arms
     arm = only_arm(row.name, arms)
-    name = f"{row.name}/{arm}" if arm else name
+    name = f"{row.name}/{arm}".rstrip("/")
     if arms[arm] == PREFERENCE:
         return preferences(connection, name, names=names)
     return judgments(connection, name, names=names, final=final)
@@ -173,8 +173,8 @@ def judgments(connection: Connection, name: str, *, names: bool = False, final: 
     origins, notes = Counter(columns["origin"]), []
     if n := origins[OF_GOLD]:
         notes.append(
-            f"judgments of gold documents: {n} (compare --unjudged condensed leaves out those that an assessor did not "
-            "see)"
+            f"judgments of gold documents: {n}"
+            f"{' (compare --unjudged condensed leaves out those that an assessor did not see)' if final else ''}"
         )
     if n := len(final_answers(connection, row.id)):
         notes.append(
