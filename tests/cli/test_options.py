@@ -194,6 +194,15 @@ def test_an_option_that_a_command_would_ignore_beside_another_is_refused(qrowd, 
     assert outcome.err == f"qrowd: {option}: it has no effect beside {other}; leave it out\n"
 
 
+@pytest.mark.parametrize("command", ["table", "compare", "evaluate", "leaderboards", "plot systems"])
+def test_at_least_one_system_is_shown(qrowd, command):
+    for top in ("0", "-3"):
+        outcome = qrowd(*command.split(), "j.csv", "--top", top)
+        assert outcome.status == 2
+        assert "'--top'" in outcome.err
+        assert "greater than or equal to 1" in outcome.err
+
+
 def test_a_database_of_the_environment_is_no_option(qrowd, tmp_path, monkeypatch):
     monkeypatch.setenv("QROWD_DATABASE", "other.db")
     (tmp_path / "j.csv").write_text("topic,document,assessor,value\nt,a,ann,1\nt,a,bob,1\nt,b,ann,0\nt,b,bob,0\n")

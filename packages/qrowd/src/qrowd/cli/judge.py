@@ -10,8 +10,8 @@ import typer
 
 from qrowd.cli import judge_options, options
 from qrowd.cli.commands import command_group
-from qrowd.cli.options import option
-from qrowd.cli.output import Output, ShortNames, Top, deliver, is_folder, output_file, write_output
+from qrowd.cli.options import Top, option
+from qrowd.cli.output import Output, ShortNames, deliver, is_folder, output_file, write_output
 from qrowd.errors import FileError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import typer
 from qrowd.cli import input_files as reading
 from qrowd.cli import options
 from qrowd.cli.input_files import data_option
-from qrowd.cli.options import option
-from qrowd.cli.output import Output, ShortNames, Top, deliver
+from qrowd.cli.options import Top, option
+from qrowd.cli.output import Output, ShortNames, deliver
 
 
 def leaderboards(

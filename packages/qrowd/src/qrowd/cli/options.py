@@ -428,6 +428,7 @@ Versions = Annotated[
         metavar="NEW OLD",
     ),
 ]
+Top = Annotated[int | None, option(help="Number of systems that tables show, the best first.", panel="Output", min=1)]
 Cutoff = Annotated[int, option(help="Number of top ranks of a run that are considered.", min=1)]
 
 
@@ -554,6 +555,7 @@ SHARED: Mapping[str, Shared] = {
     "repeats": Shared(Repeats),
     "combine_scales": Shared(CombineScales),
     "rel": Shared(Rel),
+    "top": Shared(Top),
     "n_resamples": Shared(NResamples),
     "confidence": Shared(Confidence),
     "rng": Shared(Seed, 1),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qrowd.cli.options import option
+from qrowd.cli.options import Top, option
 from qrowd.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ Qrels = Annotated[
     str | None, option(help="File for the resulting judgments, in qrels format.", panel="Output", metavar="FILE")
 ]
 
-Top = Annotated[int | None, option(help="Number of systems that tables show, the best first.", panel="Output", min=1)]
 ShortNames = Annotated[
     bool,
     option(
