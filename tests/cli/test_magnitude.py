@@ -195,6 +195,7 @@ def test_the_magnitudes_of_a_campaign_are_analysed_like_those_of_files(qrowd, pi
     outcome = qrowd("magnitude", "--campaign", pilot)
     assert outcome.status == 0, outcome.err
     assert "units: the unit column" in outcome.out
+    assert "of a campaign, the file of checks or gold that it was made from" in outcome.out
     assert qrowd("study", "magnitude", "--campaign", pilot).out.startswith("16 magnitudes of 2 assessors")
     merged = qrowd("aggregate", "--campaign", pilot, "--method", "geometric-mean", "--normalise", "geometric-mean")
     assert "magnitude normalised by geometric-mean" in merged.out

@@ -94,7 +94,10 @@ class Magnitudes:
         if self.checks is not None:
             return self.checks
         if self.gold is None:
-            raise ArgumentError("this needs the check documents H and N; give --checks FILE, or --gold NAME or FILE")
+            raise ArgumentError(
+                "this needs the check documents H and N; give --checks FILE, or --gold NAME or FILE; of a campaign, "
+                "the file of checks or gold that it was made from"
+            )
         try:
             return check_documents(self.written, self.gold, by=self.units_by)
         except ArgumentError as error:
