@@ -150,11 +150,11 @@ def test_an_action_that_the_page_does_not_take_is_answered_with_what_it_takes(se
         async with served.client() as client:
             assessor = await client.arrive("sizes", "model")
             page = await assessor.page()
-            with pytest.raises(ApiError, match=r"The current one, a ConsentView, takes consent \(agreed\)\."):
+            with pytest.raises(ApiError, match=r"is now a ConsentView, which takes consent \(agreed\)\."):
                 await assessor.act(page, "go_on")
             await assessor.act(page, "consent", agreed=True)
             page = await to_documents(assessor)
-            with pytest.raises(ApiError, match=r"a DocumentView, takes judge \(position, text, reason, active\)\."):
+            with pytest.raises(ApiError, match=r"a DocumentView, which takes judge \(position, text\)\."):
                 await assessor.act(page, "go_on")
 
     served.run(work())

@@ -103,8 +103,11 @@ async def page(caller: Caller) -> dict[str, Any]:
     return _page(caller, await caller.server.service.page(caller.assessor))
 
 
-USUAL = {"ConsentView": "consent", "LineView": "line", "QuestionView": "reply", "DocumentView": "judge"}
-USUAL |= {"PairView": "prefer", "RatingView": "rate"}
+USUAL = {
+    "ConsentView": "consent (agreed)", "LineView": "line (line, text)", "QuestionView": "reply (option)",
+    "DocumentView": "judge (position, text)", "PairView": "prefer (pair, choice)",
+    "RatingView": "rate (confidence, understanding)",
+}  # fmt: skip
 
 
 async def act(caller: Caller) -> dict[str, Any]:
@@ -120,10 +123,8 @@ async def act(caller: Caller) -> dict[str, Any]:
         if error.code != "stale":
             raise
         kind = type((await caller.server.service.page(caller.assessor)).view).__name__
-        do = USUAL.get(kind, "go_on")
-        names = ", ".join(one.name for one in fields(ACTIONS[do])) or "no fields"
-        message = f"The page has gone, or takes another action. The current one, a {kind}, takes {do} ({names})."
-        raise Problem(409, "stale", message, field=error.field) from None
+        takes = USUAL.get(kind, "go_on")
+        raise Problem(409, "stale", f"The page is now a {kind}, which takes {takes}.", field=error.field) from None
     after = receipt.page or await caller.server.service.page(caller.assessor)
     return {
         "event": receipt.event_id,

@@ -83,10 +83,7 @@ async def download(
     everything: bool = False,
     names: bool = False,
 ) -> Response:
-    """A file of a campaign, as `qrowd_server.campaigns.results.exports.export_rows` writes it.
-
-    Of an archive it is noted up to which event it goes, since a campaign is deleted once one holds all.
-    """
+    """A file of a campaign as `export_rows` writes it; of an archive is noted up to which event it goes."""
     name, media_type = name_of_file(campaign, what, format, everything=everything, names=names)
 
     def work(connection: Connection) -> Iterator[bytes]:

@@ -202,12 +202,12 @@ async def change(context: OwnerContext, fields: Form, sent: list[tuple[str, Uplo
 
 async def delete(context: OwnerContext, fields: Form) -> Response:
     """Delete the campaign, once an archive was downloaded that holds all."""
-    name, number = context.campaign.name, context.campaign.id
+    name = context.campaign.name
     if fields.get("name", "") != name:
         raise ArgumentError(f"Type the name of the campaign, {name}, to delete it.")
 
     def work(connection: Connection) -> None:
-        if not is_archived(connection, number):
+        if not is_archived(connection, context.campaign.id):
             raise ArgumentError("Download the archive first: no download holds what happened last in the campaign.")
         delete_campaign(connection, name)
 
