@@ -53,10 +53,9 @@ async def setup(context: OwnerContext, **made: Any) -> Response:
     people = await context.read(_people, row, context.now) if context.may(OWNER_OF) else {}
     p = await context.read(progress, row.name, context.now)
     shown = {"links": (), "sign_up_link": "", "lines": None, "done": False} | made
-    first_page = context.server.with_image_addresses(await context.server.service.preview(row.name))
     created = "created" in query_of(context.request)  # just now, by the form
     about = {"p": p, "current": read_settings(row), "roles": CAMPAIGN_ROLES, "base_url": base_url, "created": created}
-    return context.render("setup", guidelines_at=first_page.guidelines_at, **about, **people, **shown)
+    return context.render("setup", **about, **people, **shown)
 
 
 def _people(connection: Connection, row: CampaignRow, at: float) -> dict[str, Any]:
