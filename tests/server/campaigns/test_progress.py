@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -199,7 +200,9 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         p = now()
         assert p.waiting == say.format("1 further assessor")
         assert (p.free, p.ends, p.assessors) == (2, None, {"finished": 5, "excluded": 1})
-        assert p.waiting in text_of(made.owner().get("/owner/c/plain").text)
+        page = text_of(made.owner().get("/owner/c/plain").text)
+        assert p.waiting in page
+        assert re.search(r"Expected end\s+none before others are invited", page)
         made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
         assert (now().waiting, now().assessors["invited"]) == ("", 1)
         asyncio.run(admin.exclude("plain", "fay", "random"))
@@ -235,6 +238,7 @@ def test_only_who_has_a_unit_in_hand_is_judging(tmp_path: Path) -> None:
         made.store.write(lambda c: change_campaign(c, more, made.clock()))
         assert work("ann", 0) == {"idle": 2}
         assert "Nobody is judging at this moment, though more can be judged: ask 2 assessors who are idle" in page()
+        assert "Nobody gets a topic twice, so others may have to judge what they cannot." in page()
         assert work("ann", 2) == {"judging": 1, "idle": 1}
         assert "Assessors are judging; there is nothing for you to do." in page()
         asyncio.run(service.act(people["ann"], AskOrganisers("What is a swan?")))
