@@ -309,6 +309,22 @@ def test_with_one_assessor_the_rest_that_can_be_said_is_said(qrowd, folder):
     assert "rankings: --runs FILES adds whether systems rank alike" in alone.out
 
 
+def test_models_of_whom_no_grade_is_relevant_have_no_best_system_and_a_caution_names_them(qrowd, people, folder):
+    models = [folder / "judges" / f"{name}.qrels" for name in ("crowd-1", "crowd-2", "sven")]
+    arguments = ["replace", *people, "--runs", folder / "runs", "-m", "AP(rel=2)"]
+    out = qrowd(*arguments, "--model", *models).out
+    sentence = " Caution: no grade of crowd-1 and crowd-2 is relevant by AP(rel=2), so that theirs is 0."
+    assert sentence in out
+    rows = [line.split() for line in out.splitlines() if line.startswith(("crowd-1 ", "crowd-2 ")) and "ann" in line]
+    assert len(rows) == 2
+    assert all(row.count("-") == 3 for row in rows)  # tau-b, best system, its rank
+    assert not re.search("^(coverage|empty|unjudged): ", out, re.MULTILINE)  # they would be those of the first model
+    alone = qrowd(*arguments, "--model", models[0]).out
+    assert sentence.replace(" and crowd-2", "") in alone
+    assert re.search("^empty: ", alone, re.MULTILINE)
+    assert "Caution" not in qrowd(*arguments, "--model", models[2]).out
+
+
 def test_too_few_documents_are_no_reason_to_say_nothing(qrowd, people, folder):
     few = folder / "few.qrels"
     few.write_text("".join((folder / "judges" / "sven.qrels").read_text().splitlines(keepends=True)[:29]))

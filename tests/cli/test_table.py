@@ -72,3 +72,15 @@ def test_the_signature_counts_all_systems_that_were_tested_also_where_few_are_sh
 def test_an_option_without_a_value_stands_alone_in_the_signature(qrowd, folder):
     last = qrowd("table", *PANEL, *SAMPLING, "--per-assessor", "-m", "AP").out.splitlines()[-1]
     assert "per-assessor" in last.split(" | ")
+
+
+def test_a_caution_names_assessors_of_whom_no_grade_is_relevant(qrowd, folder):
+    words = (*PANEL, "-m", "AP(rel=2)", "--top", 2)
+    caution = (
+        " is relevant by AP(rel=2), so that theirs is 0 and lowers means over assessors; --exclude leaves them out."
+    )
+    for command in ("table", "evaluate"):
+        assert caution in qrowd(command, *words).out
+    assert "Caution: no grade of " in qrowd("table", *words).out
+    for name in ("systems", "ranks"):
+        assert caution in qrowd("plot", name, *words, "-o", f"{name}.csv").out

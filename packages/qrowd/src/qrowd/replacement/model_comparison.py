@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qrowd.agreement.kappa import Weights, credits, kappas, unlike_with
 from qrowd.agreement.pairwise import PairwiseAgreement, pairwise_agreement
@@ -16,7 +15,7 @@ from qrowd.comparison.rankings import correlations, shared_means
 from qrowd.comparison.system_ranking import ranks
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Floats, Ints
 from qrowd.kernels.two_way import fitted
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
@@ -47,8 +46,8 @@ class ModelRankings(Result):
 
     tau_b : Kendall's tau-b of the model's ranking with the assessor's. tau_b_with_others : of the assessor's ranking
         with the mean of the other assessors; nan for a single assessor.
-    best : the system with the model's highest mean. rank : of that system by the assessor; 0 where nothing can be
-        compared. n_topics, n_systems : that both scored.
+    best : the system with the model's highest mean. rank : of that system by the assessor; "" and 0 where the model's
+        means are equal. n_topics, n_systems : that both scored.
     """
 
     summary = "A model's ranking of systems compared with that of each assessor"
@@ -59,9 +58,9 @@ class ModelRankings(Result):
     tau_b: Floats
     tau_b_with_others: Floats
     best: tuple[str, ...]
-    rank: NDArray[np.int64]
-    n_topics: NDArray[np.int64]
-    n_systems: NDArray[np.int64]
+    rank: Ints
+    n_topics: Ints
+    n_systems: Ints
 
     _COLUMNS = ("assessors", "tau_b", "tau_b_with_others", "best", "rank", "n_topics", "n_systems")
 
@@ -301,8 +300,8 @@ def model_rankings(scores: Scores, model: str) -> ModelRankings:
 
 def _best(by_model: Floats, by_assessor: Floats, systems: tuple[str, ...]) -> tuple[str, int]:
     """The model's best system and its rank by the assessor."""
-    model_means, assessor_means, _, n_systems = shared_means(by_model, by_assessor)
-    if n_systems < 2:
+    model_means, assessor_means, *_ = shared_means(by_model, by_assessor)
+    if np.unique(model_means).size < 2:
         return "", 0
     shared = ~np.isnan(by_model) & ~np.isnan(by_assessor)
     fit = fitted(np.where(shared, by_model, np.nan)[None, shared.any(axis=1)])[0]

@@ -43,7 +43,7 @@ from qrowd.reports.kinship_tables import kinship_notes, kinship_rows, kinship_se
 from qrowd.reports.notes import cautions, scoring_notes
 from qrowd.reports.phrases import count, lead, lead_for, listed, number, or_dash, probability, sentence_case, signed
 from qrowd.reports.system_tables import SystemRow, may_be_best, ranks_note, ranks_of, system_rows, system_table
-from qrowd.reports.table import Column, records_of, table_of
+from qrowd.reports.table import Column, Records, records_of, table_of
 from qrowd.threads import Progress
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class MeasureComparison:
         rows = [PairRow(*values) for values in zip(*columns, strict=True)]
         return rows if len(pair.assessors) > 1 else rows[:1]
 
-    def records(self) -> dict[str, list[dict[str, Any]]]:
+    def records(self) -> dict[str, Records]:
         """{table: its rows}."""
         return {
             "assessors": records_of(self.assessor_rows()),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from qrowd.evaluation import bounds_of
 from qrowd.model.scores import Scores
 from qrowd.reports.document import Note, Table
 from qrowd.reports.phrases import count, listed, percent, probability, signed
+from qrowd.reports.table import Columns
 
 ADVICE_NOTE = Note(
     "helps",
@@ -46,7 +46,7 @@ def intervals(scores: Scores, first: str, second: str, *, confidence: float) -> 
 
 def interval_table(title: str, differences: Sequence[Difference]) -> Table:
     """One row per method; the recommended one first, which alone gives p, topics alone last."""
-    columns: dict[str, list[Any]] = {
+    columns: Columns = {
         "method": [one.method for one in differences],
         "difference": [signed(one.difference) for one in differences],
         "interval": [(one.low, one.high) for one in differences],
@@ -120,7 +120,7 @@ def versions_sentence(measure: str, versions: VersionChange) -> str:
 def versions_table(measure: str, versions: VersionChange) -> Table:
     """One row for the change and each of its parts."""
     parts = versions.parts()
-    columns: dict[str, list[Any]] = {
+    columns: Columns = {
         "changed": list(parts),
         "difference": [signed(one.difference) for one in parts.values()],
         "interval": [(one.low, one.high) for one in parts.values()],

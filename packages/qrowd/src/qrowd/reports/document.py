@@ -24,9 +24,9 @@ from qrowd.reports.latex import PACKAGES, latex_table
 from qrowd.reports.phrases import count
 from qrowd.reports.short_names import renamed
 from qrowd.reports.short_names import short_names as without_common_words
+from qrowd.reports.table import Records, html_table, markdown_table
 from qrowd.reports.table import Table as Table
 from qrowd.reports.table import columns_of as columns_of
-from qrowd.reports.table import html_table, markdown_table
 
 if TYPE_CHECKING:
     import pandas
@@ -179,7 +179,7 @@ class Reported(Result, ABC):
         notes = "".join(f"<li>{escape(note)}</li>" for note in document.remarks())
         return f'<div class="qrowd-result"><p>{escape(document.sentence)}</p>{tables}<ul>{notes}</ul></div>'
 
-    def records(self) -> dict[str, list[dict[str, Any]]]:
+    def records(self) -> dict[str, Records]:
         """{table: its rows} of all tables of `to_frame`."""
         return {name: self.to_frame(what=name).to_dict("records") for name in self._tables()}
 

@@ -38,7 +38,7 @@ from qrowd.reports.system_tables import (
     system_rows,
     system_table,
 )
-from qrowd.reports.table import records_of
+from qrowd.reports.table import Columns, Records, records_of
 from qrowd.threads import Progress
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Summary(Reported):
         }
         return names | {name: np.concatenate([np.array(part[name]) for _, _, part in parts]) for name in parts[0][2]}
 
-    def _system_records(self) -> list[dict[str, Any]]:
+    def _system_records(self) -> Records:
         """One row per measure and system."""
         records = records_of([row for part in self.measures for row in part.rows])
         measures = [part.measure for part in self.measures for _ in part.rows]
@@ -309,7 +309,7 @@ def _overview_table(summary: Summary) -> Table:
     n = len(summary.assessors)
     first = summary.measures[0]
     systems = [row.system for row in first.rows]
-    columns: dict[str, list[Any]] = {"system": systems}
+    columns: Columns = {"system": systems}
     for part in summary.measures:
         means = {row.system: row.mean for row in part.rows}
         columns[part.measure] = [means[system] for system in systems]

@@ -33,6 +33,7 @@ from qrowd.model.signature import signature_of
 from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.phrases import cells, count, number, percent
 from qrowd.reports.scale_notes import scale_note
+from qrowd.reports.table import Columns
 
 MARGINS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)  # of Table II
 CONFIDENCE = 0.95  # of the intervals of the effort
@@ -226,7 +227,7 @@ def effort_document(data: Magnitudes) -> Document:
     needed = {
         sd: [assessors_needed(sd, margin=margin, confidence=CONFIDENCE) for margin in MARGINS] for sd in (median, high)
     }
-    columns: dict[str, list[Any]] = {
+    columns: Columns = {
         "margin": cells("{:g}".format, MARGINS),
         f"assessors, median sd {median:.2f}": needed[median],
         f"assessors, 90 % of documents, sd {high:.2f}": needed[high],

@@ -24,7 +24,7 @@ from qrowd.model.scores import PANEL_MEAN, Names, Scores, one_measure, scores_of
 from qrowd.model.signature import with_signature
 from qrowd.reports.document import Document, Note, Reported, render
 from qrowd.reports.latex import PACKAGES, latex_table
-from qrowd.reports.notes import parameter_of, scoring_notes
+from qrowd.reports.notes import cautions, parameter_of, scoring_notes
 from qrowd.reports.phrases import count, lead, listed, mean_of, number, sentence_case
 from qrowd.reports.system_tables import system_order
 from qrowd.reports.table import Table, markdown_table
@@ -217,7 +217,7 @@ def paper_table(
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
-        f"By {main.measures[0]}, {lead(first_systems(names, ranking.rank))}.",
+        f"By {main.measures[0]}, {lead(first_systems(names, ranking.rank))}.{cautions(plain)}",
         table,
         "assessor" if per_assessor else "measure",
         tuple(parts),

@@ -36,7 +36,7 @@ from qrowd.reports.document import Document, Note, Table
 from qrowd.reports.order_effect import order_effects, order_notes, order_table
 from qrowd.reports.phrases import cells, count, interval, number, percent, span
 from qrowd.reports.system_tables import differences_to, may_be_best, ranks_note
-from qrowd.reports.table import columns_of
+from qrowd.reports.table import Records, columns_of
 
 SHOWN = 30  # rows of a table that could be as long as there are topics or assessors
 CYCLES_SHOWN = 2
@@ -127,7 +127,7 @@ def _consistency(own: Transitivity) -> str:
 
 def _assessors(preferences: Preferences, own: Transitivity) -> Table:
     """One row per assessor, of a crowd those with most preferences."""
-    rows: list[dict[str, Any]] = []
+    rows: Records = []
     counts = _counts(preferences).round().astype(int)
     for a, name in enumerate(preferences.assessors):
         mine = preferences.assessor == a

@@ -64,12 +64,22 @@ class Replacement(Reported):
     def sentence(self) -> str:
         """Whether the models may replace the assessors, and which systems they favour."""
         like_models = [name for name in self.models[0].assessors if MODEL_NAME.search(name)]
-        verdict = self._sentence_of_several() if len(self.models) > 1 else self._sentence_of_one()
+        verdict = (self._sentence_of_several() if self.models[1:] else self._sentence_of_one()) + self._caution()
         if not like_models:
             return verdict
         return (
             f"{verdict} Who is not named by --model counts as a person, also {listed(like_models, 4)}; name models by "
             "--model, or leave them out by --exclude."
+        )
+
+    def _caution(self) -> str:
+        """That the scores of some models are all 0, since no grade of theirs is relevant by the measure."""
+        scored = [(one.model, one.scores) for one in self.models if one.scores is not None]
+        names = [name for name, scores in scored if not scores.relevant[0, scores.assessors.index(name)].any()]
+        if not names:
+            return ""
+        return (
+            f" Caution: no grade of {listed(names, 3)} is relevant by {scored[0][1].measures[0]}, so that theirs is 0."
         )
 
     def _sentence_of_one(self) -> str:
@@ -133,7 +143,8 @@ class Replacement(Reported):
         notes = [note for comparison in self.models for note in _notes(comparison)] + self.of_judgments
         scores = self.models[0].scores
         if scores is not None:
-            notes += [note for note in scoring_notes(scores) if note.kind not in ("scale", "repeats")]
+            of_one = ("coverage", "empty", "unjudged") if several else ()  # which count the cells of one model
+            notes += [note for note in scoring_notes(scores) if note.kind not in ("scale", "repeats", *of_one)]
         return Document(self.sentence, tuple(tables), tuple(dict.fromkeys(notes)), self.to_frame, self.content_of_json)
 
     def content_of_json(self) -> dict[str, Any]:
@@ -317,7 +328,7 @@ COMPARED = {  # the model with each assessor: test, agreement, error of grades, 
     "kappa_with_others": Column("kappa with others", three_digits),
     "tau_b": Column("tau-b", three_digits),
     "tau_b_with_others": Column("tau-b with others", three_digits),
-    "best": Column("model's best system"),
+    "best": Column("model's best system", lambda name: name or "-"),
     "rank": Column("its rank", lambda rank: str(int(rank)) if rank else "-"),
     "mean_difference": Column("mean difference", with_sign),
     "rmse": Column("RMSE", three_digits),

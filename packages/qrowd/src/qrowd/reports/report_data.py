@@ -24,6 +24,7 @@ from qrowd.model.preferences import Preferences
 from qrowd.model.runs import Runs
 from qrowd.model.scores import Scores
 from qrowd.reports.document import json_value
+from qrowd.reports.table import Records
 
 DEPTH = 10  # documents of each list that a reader can look at
 LETTERS = 2000  # of a text; the rest is left out
@@ -97,7 +98,7 @@ class PageData:
     scores: tuple[Scores, ...]
     methods: Mapping[str, Floats | None]
     texts: Texts
-    documents: list[dict[str, Any]]
+    documents: Records
     ranking: list[list[list[int]]]
     confidence: float
 
@@ -115,7 +116,7 @@ class PageData:
     ) -> PageData:
         """With the documents of the first ranks of all systems."""
         topics = scores[0].topics
-        documents: list[dict[str, Any]] = []
+        documents: Records = []
         ranking = []
         grades = _grades(judgments, topics, conventions) if isinstance(judgments, Judgments) else {}
         for topic, lists in zip(topics, _top_lists(runs, topics, conventions.score_dtype), strict=True):

@@ -24,10 +24,6 @@ LEADING = 10  # systems of which each pair is compared
 COLUMNS = ("system", "mean", "low", "difference", "difference_low", "p", "rank_low", "may_be_best", "first_for")
 
 
-def _yes_or_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
 @dataclass(frozen=True)
 class Answer:
     """The first screen.
@@ -90,7 +86,7 @@ class PairRow:
     ]
     high: float
     p: Annotated[float, Column("p", probability, "adjusted for all pairs of systems")]
-    significant: Annotated[bool, Column("significant", _yes_or_no)]
+    significant: Annotated[bool, Column("significant", lambda value: "yes" if value else "no")]
     ahead_for: Annotated[
         int, Column("assessors who agree", "{} of {}".format, "who see the same system ahead", also=("n_ranking",))
     ]

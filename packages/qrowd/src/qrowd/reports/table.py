@@ -26,6 +26,8 @@ from qrowd.reports.short_names import renamed
 if TYPE_CHECKING:
     import pandas
 
+Records = list[dict[str, Any]]  # rows, each {column: cell}
+Columns = dict[str, list[Any]]  # {column: cells}
 TEXT_COLUMNS = (  # set from the left
     *("system", "assessor", "scale", "values", "measure", "topic", "method", "source"),
     *("item", "cause", "code", "about", "followed by", "model", "prompt"),
@@ -233,13 +235,13 @@ def _key(value: float | None) -> float:
     return nan if value is None else value
 
 
-def records_of(rows: Sequence[Any], **common: Any) -> list[dict[str, Any]]:
+def records_of(rows: Sequence[Any], **common: Any) -> Records:
     """The rows as dictionaries, without the fields that are None in all of them. common : values that all have."""
     names = [one.name for one in fields(rows[0])] if rows else []
     known = [name for name in names if any(getattr(row, name) is not None for row in rows)]
     return [common | {name: getattr(row, name) for name in known} for row in rows]
 
 
-def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def columns_of(records: Sequence[Mapping[str, Any]]) -> Columns:
     """{column: cells} of records that all have the same keys."""
     return {name: [record[name] for record in records] for name in records[0]} if records else {}

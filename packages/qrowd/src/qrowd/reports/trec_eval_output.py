@@ -119,11 +119,6 @@ def relative_precision(ranked: RankedList, cutoff: int) -> float:
     return share(ranked.found(cutoff), min(cutoff, ranked.n_relevant))
 
 
-def interpolated_precision(ranked: RankedList, level: float) -> float:
-    """The highest precision at a level of recall or above."""
-    return ranked_list.interpolated_precisions(ranked, [level])[0]
-
-
 def relevance_string(ranked: RankedList, numbers: Sequence[float]) -> str:
     """The grades of the first documents, one character each."""
     n = max(int(numbers[0]), 0)
@@ -161,7 +156,12 @@ _IN_ORDER = (
     TrecMeasure("Rprec", lambda ranked: share(ranked.found(ranked.n_relevant), ranked.n_relevant)),
     TrecMeasure("bpref", ranked_list.binary_preference),
     TrecMeasure("recip_rank", ranked_list.reciprocal_rank),
-    TrecMeasure("iprec_at_recall", interpolated_precision, "levels", RECALLS),
+    TrecMeasure(
+        "iprec_at_recall",
+        lambda ranked, level: ranked_list.interpolated_precisions(ranked, [level])[0],
+        "levels",
+        RECALLS,
+    ),
     TrecMeasure("P", lambda ranked, cutoff: ranked.found(cutoff) / cutoff, "cutoffs", CUTOFFS),
     TrecMeasure("relstring", relevance_string, "numbers", (10.0,), summary="none"),
     TrecMeasure("recall", lambda ranked, cutoff: share(ranked.found(cutoff), ranked.n_relevant), "cutoffs", CUTOFFS),

@@ -24,8 +24,9 @@ from qrowd.model.judgments import Judgments
 from qrowd.model.labels import closest
 from qrowd.model.one_scale import Combined, CombineScales, on_one_scale
 from qrowd.model.runs import Runs
-from qrowd.model.scores import Scores
+from qrowd.model.scores import Names, Scores
 from qrowd.reports.document import Note
+from qrowd.reports.notes import cautions
 from qrowd.reports.phrases import count, mean_of, percent, sentence_case
 from qrowd.reports.plots import assessor_plots as assessor_plots
 from qrowd.reports.plots import critical_difference
@@ -56,12 +57,12 @@ class Options:
         of the scoring.
     """
 
-    measures: tuple[str, ...] = ()
+    measures: Names = ()
     conventions: Conventions = field(default_factory=Conventions)
     top: int | None = None
     cutoff: int = 10
     test: PairTest = "nemenyi"
-    methods: tuple[str, ...] = ()
+    methods: Names = ()
     confidence: float = 0.95
     short_names: bool = False
     n_resamples: int = 10_000
@@ -103,9 +104,9 @@ class Plot:
 
     name: str
     sentence: str
-    measures: tuple[str, ...]
+    measures: Names
     make: Callable[[PlotData], Figure]
-    needs: tuple[str, ...] = ("runs", "judgments")
+    needs: Names = ("runs", "judgments")
 
     def ignores(self, option: str) -> bool:
         """Whether an option of the command changes nothing in this plot."""
@@ -141,7 +142,7 @@ class PlotData:
     name: str
     runs: Runs | None
     judgments: Judgments
-    measures: tuple[str, ...]
+    measures: Names
     options: Options
 
     @property
@@ -152,7 +153,7 @@ class PlotData:
     def graded(self) -> Judgments:
         return self.options.conventions.graded(self.judgments)
 
-    def scores(self, measures: tuple[str, ...] | None = None) -> Scores:
+    def scores(self, measures: Names | None = None) -> Scores:
         assert self.runs is not None
         names = list(self.measures[:1] if measures is None else measures)
         return evaluate(
@@ -178,14 +179,15 @@ def _best(scores: Scores, top: int) -> Scores:
 def _systems(data: PlotData) -> Figure:
     from qrowd.comparison.system_ranking import system_intervals
 
-    intervals = system_intervals(data.scores(), confidence=data.options.confidence, bounds=bounds_of(data.measure))
+    scores = data.scores()
+    intervals = system_intervals(scores, confidence=data.options.confidence, bounds=bounds_of(data.measure))
     top = data.options.top
     n = len(intervals.systems[:top])
     return data.figure(
         f"{sentence_case(mean_of(data.measure))} of {n} systems, {intervals.systems[0]} first, with "
         f"{percent(intervals.confidence)} intervals over topics alone (thick) and over topics and assessors (thin; "
         f"{intervals.method}). Effects of a topic or an assessor on all systems alike are left out, and intervals end "
-        "where the measure does.",
+        f"where the measure does.{cautions(scores)}",
         lambda ax: systems.plot_systems(intervals, top=top, measure=data.measure, ax=ax),
         intervals.to_frame,
         list_size(intervals.systems[:n]),
@@ -239,7 +241,8 @@ def _ranks(data: PlotData) -> Figure:
     return data.figure(
         f"Ranks by {data.measure}: simultaneous {percent(intervals.confidence)} intervals over "
         f"{'topics and assessors' if intervals.over == 'both' else 'topics'} (bars), rank by the panel (dots) and by "
-        f"each assessor (ticks). {len(intervals.may_be_best)} of {len(intervals.systems)} systems may be the best.",
+        f"each assessor (ticks). {len(intervals.may_be_best)} of {len(intervals.systems)} systems may be the best."
+        f"{cautions(scores)}",
         lambda ax: systems.plot_ranks(intervals, by_assessor=ranking_by_mean.rank_by_assessor, top=options.top, ax=ax),
         intervals.to_frame,
         list_size([intervals.systems[s] for s in (-intervals.mean).argsort(kind="stable")[: options.top]]),
@@ -265,7 +268,7 @@ def _critical_difference(data: PlotData) -> Figure:
     )
 
 
-def default_methods(judgments: Judgments) -> tuple[str, ...]:
+def default_methods(judgments: Judgments) -> Names:
     """Methods that combine the assessors and that the judgments allow.
 
     Whole grades on one scale: mean scores, majority, Dawid-Skene, AWARE, predicted relevance from half the scale on.
@@ -350,7 +353,7 @@ def _alpha(data: PlotData) -> Figure:
 ASSESSORS = 40  # default number in tables of pairs of assessors
 
 
-def busiest(judgments: Judgments, n: int) -> tuple[str, ...]:
+def busiest(judgments: Judgments, n: int) -> Names:
     """The assessors who judged most, in the order of the judgments."""
     most = (-bincount(judgments.assessor, minlength=len(judgments.assessors))).argsort(kind="stable")[:n]
     return tuple(judgments.assessors[a] for a in sorted(most))
