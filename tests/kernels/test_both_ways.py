@@ -254,7 +254,9 @@ def test_a_kernel_gives_in_c_what_it_gives_in_python(name, seed):
     for first, second in zip(told(name, in_c, results[0]), told(name, in_python, results[1]), strict=True):
         first, second = np.asarray(first), np.asarray(second)
         if name in NEARLY and first.dtype == np.float64:
-            np.testing.assert_allclose(first, second, rtol=1e-12, atol=1e-12)
+            # Rounding is t squared times as large in t: its variance is a difference of two nearly equal numbers.
+            t = np.max(second[np.isfinite(second)], initial=0.0) if name == "largest_t" else 0.0
+            np.testing.assert_allclose(first, second, rtol=1e-12 * (1 + t**2), atol=1e-12)
         else:
             np.testing.assert_array_equal(first, second)
 
