@@ -136,7 +136,7 @@ def test_what_was_judged_before_the_first_batch_is_never_drawn(
 def test_a_design_of_another_question_is_refused(world: tuple[qrowd.Runs, qrowd.Judgments, qrowd.Judgments]) -> None:
     runs, _, _ = world
     first = next_judgments(runs, None, question="best", scale=SCALE)
-    with pytest.raises(ArgumentError, match="design: it is for the question"):
+    with pytest.raises(ArgumentError, match="is for the question"):
         next_judgments(runs, None, question="ranking", scale=SCALE, design=first.design)
     other = replace(first.design, documents=first.design.documents[::-1])
     with pytest.raises(ArgumentError, match="design: it is of other runs"):

@@ -66,7 +66,9 @@ def test_a_campaign_supplies_the_runs_and_all_of_its_question(qrowd, live, tmp_p
     assert "confidence: 0.9 that" in qrowd("next", "--campaign", "live", "--confidence", ".9").out
     other = qrowd("next", "--campaign", "live", "--question", "sys1 > sys0")
     assert other.status == 2
-    assert other.err.startswith("qrowd: design: it is for the question 'sys0 > sys1', not for 'sys1 > sys0'; ")
+    assert other.err.startswith(
+        "qrowd: design: that of next.json or of --design is for the question 'sys0 > sys1', not for 'sys1 > sys0'; "
+    )
 
 
 def test_the_settings_of_a_question_are_those_of_the_campaign(qrowd, tmp_path):
