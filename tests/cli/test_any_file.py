@@ -48,7 +48,7 @@ def test_one_line_names_all_options_that_a_table_needs_and_with_them_it_is_read(
     )
     outcome = qrowd("evaluate", "--judgments", "labels.csv", "--runs", "runs.csv", "-m", "nDCG", *OPTIONS)
     assert outcome.status == 0
-    assert outcome.out.startswith("By nDCG, neural leads for all 2 assessors")
+    assert outcome.out.startswith("By nDCG, neural leads for both assessors")
     assert outcome.err.splitlines() == [
         "note: labels.csv: 1 row with a missing cell (document) was left out",
         "note: labels.csv: 1 row is identical to an earlier row and was left out",

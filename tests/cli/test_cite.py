@@ -3,11 +3,11 @@
 from qrowd.model.signature import version
 
 QROWD = f"""\
-@software{{qrowd,
+@misc{{qrowd,
   author = {{{{The qrowd developers}}}},
   title = {{qrowd: which search system is better when relevance assessors disagree}},
-  license = {{Apache-2.0}},
-  version = {{{version()}}},
+  year = {{2026}},
+  note = {{Version {version()}, Apache-2.0}},
 }}
 """
 GOLDEN = """

@@ -41,7 +41,7 @@ RESULTS = {
         lambda runs, judged: library.plan(runs, judged, budget=1000, topic_cost=2.5),
     ),
     "disagreements": (
-        ("--grades", "rescaled", "--systems", "bm25", "hybrid"),
+        ("--systems", "bm25", "hybrid"),
         lambda runs, judged: library.disagreements(
             runs, judged, systems=("bm25", "hybrid"), conventions=on_shared_scale(Conventions(), judged)
         ),

@@ -268,7 +268,7 @@ def test_systems_that_share_the_lead_are_named_together_in_every_sentence():
     scores = made([level, level], assessors=("ann", "bob"))
     pair = "systems0 and systems1 share the lead"
     found = compare_scores(scores, related={"ann": ["systems2"]})
-    assert found.sentence.startswith(f"By M, {pair} for all 2 assessors; ")
+    assert found.sentence.startswith(f"By M, {pair} for both assessors; ")
     assert found.sentence.endswith(f" Without relatives, too, {pair}.")
     assert [row.best for row in found.measures[0].assessor_rows()] == ["systems0 and systems1"] * 2
     assert paper_table(scores).sentence == f"By M, {pair}."
@@ -280,7 +280,7 @@ def test_systems_that_share_the_lead_are_named_together_in_every_sentence():
 def test_with_one_topic_nothing_says_which_systems_may_be_the_best():
     comparison = compare_scores(made([[[0.1, 0.2, 0.3]]] * 2))
     assert comparison.measures[0].ranks is None
-    assert comparison.sentence == "By M, systems2 leads for all 2 assessors."
+    assert comparison.sentence == "By M, systems2 leads for both assessors."
     rows = tables_of(comparison)["M: systems by the panel, compared with systems2; 2 assessors rank them"].rows
     assert rows[0] == ["systems2", "0.3000", "-", "-", "", "", "", "", "2"]
 

@@ -47,7 +47,7 @@ def test_a_system_that_leads_in_the_mean_alone_is_said_to():
 
 def test_unanimity_is_said():
     assert sentence({"a": (3, 2, 1), "b": (30, 20, 10)}) == (
-        "By AP, A leads for all 2 assessors; no two of the first 3 change places."
+        "By AP, A leads for both assessors; no two of the first 3 change places."
     )
     assert sentence({"a": (3, 2), "b": (30, 20)}, systems=("A", "B")).endswith("; no two of the first 2 change places.")
     assert sentence({"a": range(6, 0, -1), "b": range(6, 0, -1)}, systems=tuple("ABCDEF")).endswith(

@@ -122,7 +122,7 @@ def lead_for(leaders: Sequence[str], best: Sequence[Sequence[str]], noun: str, b
     if len(ranked) == 1:
         return f"{lead(leaders)} for the only {noun}"
     many = "all" if n_agreeing == len(ranked) else f"{n_agreeing} of"
-    return f"{lead(leaders)} for {many} {count(len(ranked), noun)}"
+    return f"{lead(leaders)} for {many} {count(len(ranked), noun)}".replace(" for all 2 ", " for both ")
 
 
 def cells(text_of: Callable[..., str], *columns: Iterable[Any], **options: Any) -> list[str]:
