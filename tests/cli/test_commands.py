@@ -105,7 +105,8 @@ def test_slots_turn_a_crowd_into_a_few_assessors(qrowd, folder):
         "evaluate", "--runs", folder / "runs", "--judgments", folder / "magnitudes.csv", "--slots", 3, "-m", "nDCG@10"
     ).out
     assert "slot 3" in out
-    assert "magnitude (declared); magnitudes of 3 assessors" in out
+    assert "scale: magnitude (declared); " in out
+    assert "; magnitudes of 3 assessors as written" in out
 
 
 def test_rbp_comes_with_its_residual(qrowd, folder):
