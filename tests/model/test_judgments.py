@@ -170,7 +170,7 @@ def test_repeats_are_counted_by_assessor_and_refused_on_request(rows):
 
 def test_a_repeat_that_is_refused_is_named():
     judgments = Judgments.from_rows([("t", "d", "bob", 1), ("t", "d", "ann", 1), ("t", "d", "ann", 0)])
-    with pytest.raises(InputError, match=r"^assessor ann, topic t, document d: judged more than once .*; choose "):
+    with pytest.raises(InputError, match=r"^assessor ann, topic t, document d: judged more than once .*; --repeats "):
         judgments.single(repeats="error")
 
 

@@ -269,7 +269,7 @@ class Lead:
         expect(self.tab.locator("#live-part")).to_contain_text("excluded 1")
         self.see("watching")
         self.follow("dan")
-        expect(self.tab.locator("main")).to_contain_text("Excluded: entry test")
+        expect(self.tab.locator("main")).to_contain_text("Excluded: sequential test of gold answers")
         self.see("dan's page")
 
     def decision(self) -> tuple[str, list[str]]:
