@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,6 +123,26 @@ def test_the_normaliser_of_ndcg_is_that_of_all_judgments_once_they_are_there(
     two = scores.systems[:2]
     result = next_judgments(runs, truth, question=f"{two[0]} > {two[1]}", scale=SCALE)
     np.testing.assert_allclose(result.statement.estimate[0], mean[0] - mean[1], atol=1e-12)
+
+
+def test_an_estimate_lies_in_its_interval_also_where_judgments_rule_out_what_draws_estimate(
+    world: tuple[qrowd.Runs, qrowd.Judgments, qrowd.Judgments],
+) -> None:
+    """With most documents judged before, a few draws can say more than all that is left could change."""
+    runs, truth, _ = world
+    rng = np.random.default_rng(3)
+    before = {
+        topic: {document: grade for document, grade in grades.items() if rng.random() < 0.8}
+        for topic, grades in truth.to_dict()["people"].items()
+    }
+    options: dict[str, Any] = {"question": "best", "scale": SCALE, "n_documents": 8}
+    first = next_judgments(runs, qrowd.Judgments.from_dict({"people": before}), rng=3, **options)
+    drawn = answers(first.design, truth).to_dict()["people"]
+    people = qrowd.Judgments.from_dict({"people": {topic: of | drawn.get(topic, {}) for topic, of in before.items()}})
+    one = next_judgments(runs, people, design=first.design, **options).statement
+    assert (one.low <= one.estimate).all()
+    assert (one.estimate <= one.high).all()
+    assert (one.estimate == one.low).any()  # which draws alone had put below
 
 
 def test_what_was_judged_before_the_first_batch_is_never_drawn(

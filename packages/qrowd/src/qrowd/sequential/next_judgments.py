@@ -308,24 +308,24 @@ def _statement_of(problem: Problem, look: Look, gains: Floats, n_unjudgeable: in
 
     gains : (candidates,) of people, nan where nobody judged. n_unjudgeable : of these, those that nobody can judge.
     """
-    systems, contrasts, estimates = problem.question.systems, problem.contrasts, look.estimates
+    first, second = (tuple(problem.question.systems[i] for i in column) for column in problem.contrasts.T)
     return Statement(
         problem.question,
         str(problem.measure),
         problem.confidence,
         look.answer,
         look.certain,
-        tuple(systems[i] for i in contrasts[:, 0]),
-        tuple(systems[j] for j in contrasts[:, 1]),
-        estimates.estimate,
+        first,
+        second,
+        np.clip(look.estimates.estimate, look.low, look.high),  # judgments may rule out what draws estimate
         look.low,
         look.high,
-        estimates.n_judged,
-        estimates.n_documents,
-        tuple(systems[i] for i in look.remaining),
+        look.estimates.n_judged,
+        look.estimates.n_documents,
+        tuple(problem.question.systems[i] for i in look.remaining),
         problem.tolerance,
         problem.target,
         int((~np.isnan(gains[problem.matters])).sum()) - n_unjudgeable,
-        int(problem.matters.size),
+        problem.matters.size,
         n_unjudgeable,
     )
