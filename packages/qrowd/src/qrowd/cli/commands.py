@@ -45,6 +45,11 @@ BESIDE = {"top": "systems", "pool": "runs", "processes": "dask",
           "assessor_weights": "across-topics", "position": "across-topics"}  # fmt: skip
 
 
+def is_written(ctx: Any, name: str) -> bool:
+    """Whether an option stands on the command line; a default or a variable of the environment gives others."""
+    return "COMMANDLINE" in str(ctx.get_parameter_source(name))
+
+
 class Interrupted(BaseException):
     """Ctrl-C after something was written; the message says what. Not an exception that the parser turns into text."""
 
@@ -191,8 +196,7 @@ class Command(TyperCommand):
         """Refuse an option that is for others, of which none is given, or that is ignored beside another."""
         for name in FOR.keys() & ctx.params.keys():
             others = [other for other in self.params if other.name in FOR[name]]
-            written = ctx.get_parameter_source(name).name == "COMMANDLINE"
-            if written and others and not any(ctx.params[other.name] for other in others):
+            if is_written(ctx, name) and others and not any(ctx.params[other.name] for other in others):
                 options = " or ".join(max(other.opts, key=len) for other in others if other.opts[0].startswith("-"))
                 raise ArgumentError(f"it has no effect without {options}; leave it out", name, ctx.params[name])
         for name, option in BESIDE.items():

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from qrowd.cli import options
+from qrowd.cli.commands import is_written
 from qrowd.cli.completion import plot_names
 from qrowd.cli.options import convention, measures, methods, option
 from qrowd.cli.output import ShortNames, is_standard_output, name_with_ending, output_file, write_output
@@ -65,7 +66,7 @@ def plot(
     format = name_with_ending(target, ".svg")
     check_plot_file(format)
     for given, value in ctx.params.items():
-        if "COMMANDLINE" in str(ctx.get_parameter_source(given)) and plot_named(name).ignores(given):
+        if is_written(ctx, given) and plot_named(name).ignores(given):
             raise ArgumentError(f"plot {name} does not use it; leave it out", given, value)
     with progress("computing") as advance:
         loaded = runs.read_needed(data) if "runs" in plot_named(name).needs else None
