@@ -60,8 +60,8 @@ def usage_message(error: Any) -> str:
     if getattr(error, "option_name", "") == "--preferences":
         text = "no such option: --preferences (evaluate, report and the commands of prefer have it)"
     path = error.ctx.command_path
-    for name in list(getattr(error.ctx.command, "commands", ()))[:1]:
-        text += f"; write a command before its options, as in {path} {name}"
+    if commands := list(getattr(error.ctx.command, "commands", ())):
+        text += f"; write a command before its options, as in {path} {commands[0]}"
     return f"{text[0].lower()}{text[1:]}; see {path} --help"
 
 

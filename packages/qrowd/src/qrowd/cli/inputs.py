@@ -93,10 +93,9 @@ class RunsAndAnswers(RunsAndJudgments):
             collected = options.read_campaign(data.campaign, data.database, "--judgments", names=data.names)
         if not isinstance(collected, Preferences):
             return data.read()
-        for name in sorted(data.given() - OF_PREFERENCES):
-            raise ArgumentError(
-                "it is for judgments, and these are preferences; leave it out", name, getattr(data, name)
-            )
+        if of_judgments := sorted(data.given() - OF_PREFERENCES):
+            problem = "it is for judgments, and these are preferences; leave it out"
+            raise ArgumentError(problem, of_judgments[0], getattr(data, of_judgments[0]))
         return reading.without(collected, data.exclude)
 
 
