@@ -179,14 +179,13 @@ async def _going_on(
         if enough(page) or action is None:
             break
         try:
-            receipt = await service.act(assessor, action, shown=page.shown, key=page.key)
+            await service.act(assessor, action, shown=page.shown, key=page.key)
         except Refusal as refusal:
             if refusal.code not in ("stale", "ended", "excluded"):
                 raise
             page = await service.page(assessor)  # somebody else removed a document, or the owner took the unit away
             continue
-        assert receipt.page is not None
-        waited, page = isinstance(page.view, NoneLeftView), receipt.page
+        waited, page = isinstance(page.view, NoneLeftView), await service.page(assessor)
         if waited and isinstance(page.view, NoneLeftView):
             break  # nothing has come back
     return page

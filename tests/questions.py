@@ -118,9 +118,8 @@ async def answer(
             break
         given += isinstance(action, Judge)
         waited = isinstance(page.view, NoneLeftView)
-        receipt = await service.act(assessor, action, shown=page.shown, key=page.key)
-        assert receipt.page is not None
-        page = receipt.page
+        await service.act(assessor, action, shown=page.shown, key=page.key)
+        page = await service.page(assessor)
         if waited and isinstance(page.view, NoneLeftView):
             break
     return page

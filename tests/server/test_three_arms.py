@@ -44,9 +44,8 @@ async def judge(store: Store, clock: Clock) -> None:
             view = page.view
             if isinstance(view, DocumentView | PairView) and view.has_context and rng.random() < 0.02:
                 clock.now += rng.uniform(1, 5)
-                receipt = await service.act(number, LookUp(), shown=page.shown, key=page.key)
-                assert receipt.page is not None
-                page = receipt.page
+                await service.act(number, LookUp(), shown=page.shown, key=page.key)
+                page = await service.page(number)
             if (action := next_action(page, rng)) is None:
                 busy.discard(number)
                 continue

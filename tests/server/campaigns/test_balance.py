@@ -121,8 +121,9 @@ class Crowd:
         action = next_action(page, self.random)
         if action is None or (isinstance(page.view, NoneLeftView) and page.view.until > self.clock.now + 1):
             return False
-        receipt = await self.service.act(number, action, shown=page.shown, key=page.key)
-        return not (isinstance(page.view, NoneLeftView) and isinstance(receipt.page.view, NoneLeftView))
+        await self.service.act(number, action, shown=page.shown, key=page.key)
+        after = await self.service.page(number)
+        return not (isinstance(page.view, NoneLeftView) and isinstance(after.view, NoneLeftView))
 
     async def finish_units(self) -> None:
         """Everybody goes on to the end of the unit they have."""

@@ -108,8 +108,8 @@ async def answer(service: JudgingService, who: int, names: dict[int, str], right
             action = GoOn()
         if action is None:
             break
-        receipt = await service.act(who, action, shown=page.shown, key=page.key)
-        page = receipt.page or await service.page(who)
+        await service.act(who, action, shown=page.shown, key=page.key)
+        page = await service.page(who)
     return n
 
 

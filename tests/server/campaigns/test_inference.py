@@ -32,7 +32,8 @@ def collect(store, *, choose, assessors=1, topics=1, **settings):
                 action = Prefer(page.view.pair, choose(rng, page.view.left, page.view.right))
             elif (action := next_action(page, rng)) is None:
                 return
-            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+            await service.act(assessor, action, shown=page.shown, key=page.key)
+            page = await service.page(assessor)
 
     async def everybody():
         for number in range(assessors):

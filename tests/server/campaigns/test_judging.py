@@ -184,8 +184,8 @@ def test_of_who_declines_the_log_keeps_the_arrival_and_the_refusal_and_nothing_e
     created(store, small_plan("grades", journey={"consent": True}))
     service = seeded(store, clock=Clock(step=1.0))
     (ann,) = people(service, 1)
-    receipt = asyncio.run(service.act(ann, Consent(False)))
-    assert receipt.page.view == EndView("declined")
+    asyncio.run(service.act(ann, Consent(False)))
+    assert asyncio.run(service.page(ann)).view == EndView("declined")
     log = [one for one in store.read(lambda c: list(events.of_campaign(c, 1))) if one.assessor_id == ann]
     assert [one.kind for one in log] == ["arrived", "declined"]
     assert set(log[0].data) == {"name", "provider", "external_id", "seed", "about", "pseudonym"}
@@ -260,8 +260,8 @@ def test_a_refused_action_leaves_no_trace_and_its_form_may_be_mended(store):
             with pytest.raises(Refusal):
                 await service.act(ann, Judge(0, text, "why"), shown=page.shown, key=page.key)
         assert store.read(tables) == before
-        receipt = await service.act(ann, Judge(0, "0,5", "why"), shown=page.shown, key=page.key)
-        assert receipt.page.view.position == 1
+        await service.act(ann, Judge(0, "0,5", "why"), shown=page.shown, key=page.key)
+        assert (await service.page(ann)).view.position == 1
 
     asyncio.run(mend())
 
@@ -352,18 +352,18 @@ def test_who_stays_away_too_long_loses_the_unit_and_what_comes_late_is_kept_but_
         bobs = await service.page(bob)
         await service.act(bob, Judge(0, "1"), shown=bobs.shown, key=bobs.key)
         clock.now += 2
-        got = await service.act(eve, GoOn())
-        assert isinstance(got.page.view, DocumentView)  # the unit that ann left alone
+        await service.act(eve, GoOn())
+        assert isinstance((await service.page(eve)).view, DocumentView)  # the unit that ann left alone
         late = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert late.late
-        assert (late.page.view, late.page.answers) == (LostView(10), (1, 1, 0))
+        after = await service.page(ann)
+        assert (after.view, after.answers) == (LostView(10), (1, 1, 0))
         again = await service.act(ann, Judge(1, "2"), shown=page.shown, key=page.key)
         assert (again.late, again.replayed, again.event_id) == (True, True, late.event_id)
-        gone = await service.act(ann, GoOn(), shown=page.shown)
-        assert isinstance(gone.page.view, NoneLeftView)
+        await service.act(ann, GoOn(), shown=page.shown)
+        assert isinstance((await service.page(ann)).view, NoneLeftView)
         await work(service, eve, Random(3))
         await work(service, bob, Random(4))
-        return gone
 
     asyncio.run(play())
     counted = store.read(lambda connection: judgments(connection, "pilot"))
@@ -386,7 +386,7 @@ def test_an_idle_assessor_whose_unit_nobody_wanted_goes_on_where_they_were(store
         page = await until(service, ann, DocumentView, Random(1))
         clock.now += 86_400
         receipt = await service.act(ann, Judge(0, "3"), shown=page.shown, key=page.key)
-        assert (receipt.late, receipt.page.view.position) == (False, 1)
+        assert (receipt.late, (await service.page(ann)).view.position) == (False, 1)
 
     asyncio.run(play())
 
@@ -460,7 +460,7 @@ def test_a_paused_campaign_takes_the_answer_under_way_and_hands_out_nothing(stor
         page = await until(service, ann, DocumentView, Random(1))
         assert await admin.set_status("pilot", "paused") == "paused"
         receipt = await service.act(ann, Judge(0, "1"), shown=page.shown, key=page.key)
-        assert (receipt.late, receipt.page.view) == (False, PausedView())
+        assert (receipt.late, (await service.page(ann)).view) == (False, PausedView())
         await service.act(bob, GoOn())
         assert (await service.page(bob)).view == PausedView()
         await admin.set_status("pilot", "running")
@@ -489,7 +489,8 @@ def test_a_unit_that_fails_its_checks_is_kept_apart_and_goes_to_somebody_else(st
         while isinstance(page.view, DocumentView):
             label = page.documents[page.view.document].text
             text = high if "d0." in label else low if "d1." in label else "5"
-            page = (await service.act(one, Judge(page.view.position, text, "x"), shown=page.shown, key=page.key)).page
+            await service.act(one, Judge(page.view.position, text, "x"), shown=page.shown, key=page.key)
+            page = await service.page(one)
         return page
 
     page = asyncio.run(judge(ann, "1", "9"))
@@ -561,8 +562,7 @@ def test_what_was_typed_is_kept_for_its_own_page_only(store):
         await service.save_draft(ann, "somewhere else", 0, "1", "")
         kept = (await service.page(ann)).draft
         assert (kept.text, kept.reason) == ("40", "It says")
-        receipt = await service.act(ann, Judge(0, "40", "It says so."), shown=page.shown, key=page.key)
-        assert receipt.page.draft is None
+        await service.act(ann, Judge(0, "40", "It says so."), shown=page.shown, key=page.key)
         assert (await service.page(ann)).draft is None
 
     asyncio.run(typing())

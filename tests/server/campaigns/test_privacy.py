@@ -61,9 +61,8 @@ async def take_part(store: Store, provider: str = "panel", *, comment: bool = Tr
             action = Rate(4, 5, COMMENT)
         if action is None:
             break
-        receipt = await service.act(person, action, shown=page.shown, key=page.key)
-        assert receipt.page is not None
-        page = receipt.page
+        await service.act(person, action, shown=page.shown, key=page.key)
+        page = await service.page(person)
     if isinstance(page.view, DocumentView):
         await service.save_draft(person, page.shown, page.view.position, "1", DRAFT)
     return person

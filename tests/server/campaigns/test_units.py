@@ -124,8 +124,8 @@ def test_opening_the_context_counts_as_looking_it_up(store: Store) -> None:
         who = await service.arrive("pilot", "link", "ann")
         page = await until(service, who, PairView, Random(1))
         for _ in range(2):
-            receipt = await service.act(who, LookUp(), shown=page.shown, key=page.key)
-            page = receipt.page or page
+            await service.act(who, LookUp(), shown=page.shown, key=page.key)
+            page = await service.page(who)
         await work(service, who, Random(1))
 
     asyncio.run(judge())

@@ -46,11 +46,13 @@ def judged(exit_status, tmp_path_factory):
 
     async def judge(service, name, grades):
         assessor = await service.arrive("pilot", "api", name)
-        page = (await service.act(assessor, GoOn())).page
+        await service.act(assessor, GoOn())
+        page = await service.page(assessor)
         while isinstance(page.view, DocumentView) or getattr(page.view, "another", False):
             seen = isinstance(page.view, DocumentView)
             action = Judge(page.view.position, grades[page.view.position % 2]) if seen else GoOn()
-            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+            await service.act(assessor, action, shown=page.shown, key=page.key)
+            page = await service.page(assessor)
 
     # Orders are drawn from these numbers: drawn anew each time, both said the same of every document in 1 of 36 runs.
     chance = Random(1)

@@ -125,13 +125,12 @@ async def act(caller: Caller) -> dict[str, Any]:
         kind = type((await caller.server.service.page(caller.assessor)).view).__name__
         takes = USUAL.get(kind, "go_on")
         raise Problem(409, "stale", f"The page is now a {kind}, which takes {takes}.", field=error.field) from None
-    after = receipt.page or await caller.server.service.page(caller.assessor)
     return {
         "event": receipt.event_id,
         "time": receipt.time,
         "replayed": receipt.replayed,
         "late": receipt.late,
-        "page": _page(caller, after),
+        "page": await page(caller),
     }
 
 

@@ -111,7 +111,7 @@ async def act(request: Request) -> Response:
         server.judging.check(identity.assessor)
         action = action_of(form)
         key, place = token_of(form, "key"), token_of(form, "shown")
-        receipt = await server.service.act(identity.assessor, action, shown=place, key=key)
+        await server.service.act(identity.assessor, action, shown=place, key=key)
     except QrowdError as error:
         problem = problem_of(error)
         if wants_data(request) or problem.status not in RETRY:
@@ -119,7 +119,7 @@ async def act(request: Request) -> Response:
         return await current_page(request, identity, problem=problem, form=form)
     if not wants_data(request):
         return RedirectResponse(base_of(identity), 303)
-    return await current_page(request, identity, page=receipt.page)
+    return await current_page(request, identity)
 
 
 async def draft(request: Request) -> Response:

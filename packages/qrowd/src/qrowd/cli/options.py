@@ -419,7 +419,7 @@ Gold = Annotated[
 ]
 Systems = Annotated[
     list[str] | None,
-    option(help="Two systems to compare with each other.", metavar="A B"),
+    option(help="Two systems to compare with each other, in place of --top.", metavar="A B"),
 ]
 Versions = Annotated[
     list[str] | None,

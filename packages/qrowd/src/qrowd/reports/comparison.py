@@ -292,9 +292,10 @@ def compare_scores(
         number_of(reference, labelled.assessors, "assessor")
     gate = None if fail_if is None else Gate.parse(fail_if, labelled.systems)
     if gate:
-        if systems:
-            raise ArgumentError("it names the systems to compare; leave out --systems", "fail_if", fail_if)
-        systems = gate.first, gate.second
+        pair = gate.first, gate.second
+        if tuple(systems or pair) != pair:
+            raise ArgumentError("it is about other systems, or in another order, than --systems", "fail_if", fail_if)
+        systems = pair
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
     if assessors and not systems:

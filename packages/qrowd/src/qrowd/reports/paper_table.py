@@ -120,12 +120,13 @@ def systems_table(
     progress : called with (topics done, topics in all).
     """
     several = list(measures) if isinstance(measures, list | tuple) else [measures]
-    names = several[:1] if per_assessor and measures is DEFAULT_MEASURES else several
-    if per_assessor and len(names) > 1:
-        raise ArgumentError(
-            f"the table is of one measure, but {len(names)} were given; make a table of each", "per_assessor", True
-        )
-    scores = evaluate(runs, judgments, names, conventions=conventions, progress=progress)
+    if per_assessor and len(several) > 1:
+        if measures is not DEFAULT_MEASURES:
+            raise ArgumentError(
+                f"the table is of one measure, not of {len(several)}; make a table of each", "per_assessor", True
+            )
+        several = several[:1]
+    scores = evaluate(runs, judgments, several, conventions=conventions, progress=progress)
     return paper_table(
         scores,
         per_assessor=per_assessor,
@@ -183,18 +184,17 @@ def paper_table(
     ranking = rank_systems(main)
     order = system_order(ranking.mean)
     if kind == "pairs":
-        top = min(top or n_systems, len(LETTERS) - (baseline is not None))
-    shown = [s for i, s in enumerate(order) if top is None or i < top or names[s] == baseline]
+        most = len(LETTERS) - (baseline is not None)
+        top = top or most
+        if top > most:
+            raise ArgumentError(f"marks of pairs are letters, for {most} systems at most", "top", top)
+    shown = [s for s in order if s in order[:top] or names[s] == baseline]
     n_shown = len(shown)
     means = np.column_stack([rank_systems(part).mean for part in parts.values()])
     ranked = np.array([not parameter_of(part.measures[0], "residual") for part in parts.values()])
     rounded = np.round(means, DIGITS)
     best = ((rounded == np.nanmax(rounded, axis=0, initial=-np.inf)) & ranked)[shown]
-    p = np.full((len(parts), n_systems, n_systems), np.nan)
-    for j, part in enumerate(parts.values()):
-        if ranked[j]:
-            p[j] = test.p_values(part)
-    p = p[:, shown][:, :, shown]
+    p = np.stack([test.p_values(part) for part in parts.values()])[:, shown][:, :, shown]
     systems = tuple(names[s] for s in shown)
     mean = means[shown]
     among = "" if n_shown == n_systems else f", of all {n_systems} systems"
@@ -202,7 +202,6 @@ def paper_table(
     first = ["#", "system"] if kind == "pairs" else ["system"]
     worse = (p < test.level) & (mean.T[:, :, None] > mean.T[:, None])
     marked = test.marks_of(worse, systems, len(first))
-    note = " ".join([*bold, *test.legend(bool(marked))])
     rows = [
         [*([LETTERS[i]] if kind == "pairs" else []), system, *(number(value, DIGITS) for value in mean[i])]
         for i, system in enumerate(systems)
@@ -213,7 +212,7 @@ def paper_table(
         rows,
         frozenset((int(i), int(j) + len(first)) for i, j in zip(*np.nonzero(best), strict=True)),
         marked,
-        note,
+        " ".join([*bold, *test.legend(bool(marked))]),
     )
     against = np.full(mean.shape, np.nan) if baseline is None else p[:, :, systems.index(baseline)].T
     return PaperTable(
@@ -268,7 +267,7 @@ class _Test:
         """(systems, systems) p of each pair by one measure, or of the pairs with the baseline; nan where not tested."""
         n = len(scores.systems)
         unknown = np.full((n, n), np.nan)
-        if self.marks == "none" or n < 2:
+        if self.marks == "none" or n < 2 or parameter_of(scores.measures[0], "residual"):
             return unknown
         options: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
         try:
@@ -290,7 +289,7 @@ class _Test:
         text = f"{BETTER}: significantly better than {self.baseline}, {WORSE}: significantly worse"
         if self.marks == "pairs":
             text = "Superscripts: the systems that are significantly worse"
-        return [f"{text if marked else 'No difference is significant'} ({by})."]
+        return [f"{text if marked else 'No difference between these systems is significant'} ({by})."]
 
     def notes(self) -> list[Note]:
         if self.marks == "none":

@@ -117,7 +117,7 @@ class JudgingService:
         at = self.clock()
 
         def work(connection: Connection) -> Page:
-            return self._page(self._find(connection, assessor_id), at, with_draft=True, pause=pause)
+            return self._page(self._find(connection, assessor_id), at, pause=pause)
 
         return await self.store.read_async(work)
 
@@ -232,8 +232,7 @@ class JudgingService:
                 raise Refusal("changed", "This page has already been used to save another answer. Here it is again.")
             return Receipt(done.id, done.time, replayed=True, late=done.late)
         done.reader.remember()
-        page = await self.store.read_async(lambda c: self._page(self._find(c, assessor_id), at))
-        return done.receipt(page)
+        return done.receipt()
 
     async def save_draft(self, assessor_id: int, shown: str, position: int, text: str, reason: str) -> None:
         """Keep what was typed and not yet sent; it is nobody's answer. Nothing, if that page has gone."""
@@ -259,7 +258,7 @@ class JudgingService:
             raise NotFoundError(f"there is no assessor {assessor_id}")
         return AssessorReader(connection, *row, self._memory)
 
-    def _page(self, now: AssessorReader, at: float, with_draft: bool = False, pause: bool = False) -> Page:
+    def _page(self, now: AssessorReader, at: float, pause: bool = False) -> Page:
         assessor, assignment = now.assessor, now.current
         if (again := first_reopened(now)) is not None:
             reopened, assignment = again
@@ -269,7 +268,7 @@ class JudgingService:
         if pause and assignment is not None and not isinstance(view, OVER):
             view = PauseView(assignment.row.lease_until)
         draft = None
-        if with_draft and assignment is not None and isinstance(view, DocumentView) and view.answer is None:
+        if assignment is not None and isinstance(view, DocumentView) and view.answer is None:
             row = answers.find_draft(now.connection, assignment.row.id, view.position)
             draft = None if row is None else Draft(*row)
         page = self._page_of_view(now, view, assignment)

@@ -241,7 +241,7 @@ class _ModelAssessor:
             if receipt is not None:
                 self.count(receipt, page.view)
             waited = isinstance(page.view, NoneLeftView)
-            page = receipt.page if receipt is not None and receipt.page else await self.service.page(self.assessor)
+            page = await self.service.page(self.assessor)
             if waited and isinstance(page.view, NoneLeftView) and not self.ended:
                 self.ended = "no unit is free for it"
 

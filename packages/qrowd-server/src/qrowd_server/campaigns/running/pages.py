@@ -150,8 +150,7 @@ class Receipt:
     """An action was taken and is safe on disk.
 
     event_id : of the last event it caused. time : when. replayed : the same form had been sent before, and this is
-    what was answered then. late : the unit had gone to somebody else: kept, and not counted. page : what comes next,
-    where the action was taken just now.
+    what was answered then. late : the unit had gone to somebody else: kept, and not counted.
     """
 
     event_id: int
@@ -159,4 +158,3 @@ class Receipt:
     events: tuple[Event, ...] = ()
     replayed: bool = False
     late: bool = False
-    page: Page | None = None

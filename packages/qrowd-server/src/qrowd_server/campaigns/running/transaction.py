@@ -30,7 +30,7 @@ from qrowd_server.campaigns.running.current_state import (
     new_assessor,
     page_id,
 )
-from qrowd_server.campaigns.running.pages import Page, Receipt
+from qrowd_server.campaigns.running.pages import Receipt
 from qrowd_server.protocols import journey
 from qrowd_server.protocols.board import Board
 from qrowd_server.protocols.events import MAX_TEXT, Action, CannotTell, Event, GoOn, Refusal
@@ -433,9 +433,9 @@ class Transaction:
                 upsert(self.connection, table, rows)
         self._save_pairs()
 
-    def receipt(self, page: Page | None) -> Receipt:
-        """What to tell once all is on disk. page : what comes next."""
-        return Receipt(self._last, self.at, tuple(self._events), late=self._late, page=page)
+    def receipt(self) -> Receipt:
+        """What to tell once all is on disk."""
+        return Receipt(self._last, self.at, tuple(self._events), late=self._late)
 
     def _save_pairs(self) -> None:
         """Write which pair each assessor has on the page; pairs that are given up go first."""
