@@ -179,11 +179,13 @@ def pilot(qrowd, tmp_path):
 
     async def judge(service, name, factor):
         assessor = await service.arrive("pilot", "api", name)
-        page = (await service.act(assessor, GoOn())).page
+        await service.act(assessor, GoOn())
+        page = await service.page(assessor)
         while isinstance(page.view, DocumentView) or getattr(page.view, "another", False):
             seen = isinstance(page.view, DocumentView)
             action = Judge(page.view.position, str(factor * (page.view.position + 1))) if seen else GoOn()
-            page = (await service.act(assessor, action, shown=page.shown, key=page.key)).page
+            await service.act(assessor, action, shown=page.shown, key=page.key)
+            page = await service.page(assessor)
 
     with open_store("judgments.db") as store:
         asyncio.run(judge(JudgingService(store), "ann", 1.5))

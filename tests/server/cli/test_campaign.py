@@ -108,6 +108,18 @@ def test_an_export_in_qrels_format_is_read_as_the_campaign_is(qrowd, pilot):
     assert files.out.splitlines()[0] == qrowd("agree", "--campaign", pilot, *options).out.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("ending", "format"),
+    [("csv", "csv"), ("parquet", "parquet"), ("qrels", "qrels"), ("jsonl", "jsonl"), ("txt", "jsonl")],
+)
+def test_the_ending_of_the_file_says_the_format_of_an_export(qrowd, pilot, tmp_path, ending, format):
+    for more in (["-o", f"a.{ending}"], ["-o", "b", "--format", format], ["-o", "c.csv", "--format", format]):
+        assert qrowd("campaign", "export", pilot, *more).status == 0
+    first, *others = ((tmp_path / name).read_bytes() for name in (f"a.{ending}", "b", "c.csv"))
+    assert first
+    assert others == [first, first]
+
+
 def test_without_gold_questions_the_payment_table_has_units_and_no_accuracy(qrowd, pilot):
     outcome = qrowd("campaign", "export", pilot, "--what", "payment")
     assert outcome.status == 0, outcome.err

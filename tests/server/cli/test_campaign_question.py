@@ -110,7 +110,7 @@ def test_a_campaign_with_a_question_hands_out_its_documents_itself(qrowd, live, 
 def test_a_design_that_is_not_there_is_no_empty_design(qrowd, live):
     outcome = qrowd(*NEXT, "--judgments", "live.csv", "--design", "no.json")
     assert outcome.status == 2
-    assert outcome.err == "qrowd: --design no.json: there is no such file; -o makes one\n"
+    assert outcome.err == "qrowd: --design no.json: there is no such file; leave it out, or add -o\n"
 
 
 def test_scores_by_documents_that_were_drawn_for_a_question_are_called_biased(qrowd, live):

@@ -35,7 +35,7 @@ def add(
     """Add an account; it asks for the password."""
     from qrowd_server.store.accounts import add_account, check_new_account
 
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True) as store:
         store.read(lambda connection: check_new_account(connection, name))
         password = "" if link else new_password()
         number = store.write(lambda connection: add_account(connection, name, password, time.time(), role=role))
@@ -67,7 +67,7 @@ def change(
     """Disable an account or enable it, or print a link for a password; without an option it asks for one."""
     from qrowd_server.store import accounts
 
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+    with open_campaigns(database, write=True, create=False) as store:
         number = store.read(lambda connection: accounts.find_account(connection, name)).id
         if link:
             typer.echo(_password_link(store, number))
@@ -87,7 +87,7 @@ def remove(name: Name, database: options.Database = options.DATABASE) -> None:
     """Remove an account with its roles and sessions; logs of campaigns keep its name."""
     from qrowd_server.store.accounts import find_account, remove_account
 
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+    with open_campaigns(database, write=True, create=False) as store:
         number = store.read(lambda connection: find_account(connection, name)).id
         store.write(lambda connection: remove_account(connection, number))
     typer.echo(f"{name} is removed")

@@ -58,7 +58,7 @@ def create(
     if check:
         typer.echo(f"{summary} can be created")
         return
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True) as store:
         store.write(lambda connection: create_campaign(connection, plan, time.time()))
     typer.echo(f"{summary} is in {store.database.name}; next: qrowd campaign invite {plan.name} NAME ..., qrowd serve")
 
@@ -79,8 +79,9 @@ def export(
     ] = False,
     names: options.Names = False,
     format: Annotated[
-        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels"], option(help="Format of the file.", panel="Output")
-    ] = "jsonl",
+        Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels"] | None,
+        option(help="Format of the file.", panel="Output", show_default="by its ending, else jsonl"),
+    ] = None,
     output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
 ) -> None:
     """Export what a campaign has collected."""
@@ -88,18 +89,17 @@ def export(
     from qrowd_server.campaigns.running.campaign_settings import find_arms
     from qrowd_server.campaigns.running.collected import collected
 
-    with open_campaigns(database) as store:
+    chosen = format or {".csv": "csv", ".parquet": "parquet", ".qrels": "qrels"}.get(Path(output).suffix, "jsonl")
+    with open_campaigns(database, write=names, create=False) as store:
         kind: str = what or store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
-    if names:  # which the log of the campaign keeps
-        with open_campaigns(database, write=True, beside_server=True, create=False) as store:
-            store.write(lambda connection: note_names(connection, name, kind, format, time.time()))
-    with open_campaigns(database) as store, store.reading() as connection:
-        write_output(
-            output, export_rows(connection, name, kind, format, everything=everything, names=names, at=time.time())
-        )
-        row, arms = find_arms(connection, name)
-        for arm in arms if kind == "judgments" else ():
-            show_notes(collected(connection, f"{row.name}/{arm}".rstrip("/")).notes)
+        if names:  # which the log of the campaign keeps
+            store.write(lambda connection: note_names(connection, name, kind, chosen, time.time()))
+        with store.reading() as connection:
+            rows = export_rows(connection, name, kind, chosen, everything=everything, names=names, at=time.time())
+            write_output(output, rows)
+            row, arms = find_arms(connection, name)
+            for arm in arms if kind == "judgments" else ():
+                show_notes(collected(connection, f"{row.name}/{arm}".rstrip("/")).notes)
 
 
 def status(
@@ -130,7 +130,7 @@ def status(
     if new is not None:
         import asyncio
 
-        with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+        with open_campaigns(database, write=True, create=False) as store:
             asyncio.run(CampaignAdmin(store).set_status(name, new))
     with open_campaigns(database) as store, store.reading() as connection:
         counts = progress(connection, name, time.time())
@@ -161,7 +161,7 @@ def invite(
     from qrowd_server.store.invitation_links import invite_all
 
     remedy = "leave the name out, or make a further link with --further"
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+    with open_campaigns(database, write=True, create=False) as store:
         links = store.write(
             lambda connection: invite_all(
                 connection, find(connection, name).id, assessors, time.time(), again=further, remedy=remedy
@@ -201,7 +201,7 @@ def change(
     typer.echo("\n".join(lines or [f"{plan.name}: nothing would change"]))
     if check or not lines:
         return
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+    with open_campaigns(database, write=True, create=False) as store:
         store.write(lambda connection: change_campaign(connection, plan, time.time()))
     typer.echo(f"{plan.name} is changed")
 
@@ -213,7 +213,7 @@ def import_archive(archive: str, database: str) -> None:
     from qrowd_server.campaigns.results.archive import read_archive
 
     lines = read_bytes(Path(archive)).splitlines()
-    with open_campaigns(database, write=True, beside_server=True) as store:
+    with open_campaigns(database, write=True) as store:
         try:
             name = store.write(lambda connection: read_archive(connection, lines))
         except RowError as error:
@@ -236,7 +236,7 @@ def delete(
     from qrowd_server.campaigns.running.campaign_settings import find
     from qrowd_server.campaigns.running.creation import check_stopped, delete_campaign, newest_event
 
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store:
+    with open_campaigns(database, write=True, create=False) as store:
         store.read(lambda connection: check_stopped(connection, name))
         if names:
             store.write(lambda connection: note_names(connection, name, "archive", "archive", time.time()))

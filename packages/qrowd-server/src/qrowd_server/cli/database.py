@@ -64,11 +64,11 @@ def read_design(database: str, name: str) -> dict[str, Any] | None:
         return store.read(read)
 
 
-def open_campaigns(database: str, *, write: bool = False, beside_server: bool = False, create: bool = True) -> Store:
-    """The store; a server may write to it while it is read, and `beside_server` also while it is written to."""
+def open_campaigns(database: str, *, write: bool = False, create: bool = True) -> Store:
+    """The store, to read or to write it also while a server writes to it."""
     from qrowd_server.store.engine import open_store
 
-    return open_store(database, create=create and write, read_only=not write, beside_server=beside_server)
+    return open_store(database, create=create, read_only=not write, beside_server=True)
 
 
 def server_address(store: Store) -> str:

@@ -46,7 +46,7 @@ def ask(
 
     asked = judge.ask_options(concurrency, budget, prices)
     models, currency = judge.models_of(model, key_from, timeout), asked.currency
-    with open_campaigns(database, write=True, beside_server=True, create=False) as store, _counter(currency) as show:
+    with open_campaigns(database, write=True, create=False) as store, _counter(currency) as show:
         done = ask_in_campaign(
             store,
             name,
@@ -78,15 +78,15 @@ def _document(done: CampaignWork, record: str, currency: str) -> Document:
         notes.append(Note("stopped", done.stopped))
     if done.cost is not None:
         notes.append(Note("cost", f"{done.cost:.4g} {currency}"))
-    command = f"qrowd judge status {record}"
-    notes.append(
-        Note("record", f"{record}; {command} counts all questions, also those that a unit given back never came to")
-    )
-    sentence = (
-        f"{count(len(models), 'model')} gave {count(sum(one.answers for one in models), 'answer')} in {done.campaign}."
-    )
+    counted = "counts all questions, also those that a unit given back never came to"
+    notes.append(Note("record", f"{record}; qrowd judge status {record} {counted}"))
     table = table_of("models", models, columns)
-    return Document(sentence, (table,), tuple(notes), table_frame(table))
+    return Document(
+        f"{count(len(models), 'model')} gave {count(sum(one.answers for one in models), 'answer')} in {done.campaign}.",
+        (table,),
+        tuple(notes),
+        table_frame(table),
+    )
 
 
 @contextmanager
