@@ -140,4 +140,4 @@ def test_assessors_who_share_no_documents_are_not_called_alike(qrowd, tmp_path):
     rows = [f"t,d{i},{'ann' if i % 2 else 'bob'},{i % 3}" for i in range(40)]
     (tmp_path / "each_once.csv").write_text("\n".join(["topic,document,assessor,grade", *rows]))
     out = qrowd("assessors", "--judgments", "each_once.csv").out
-    assert out.startswith("None of 2 assessors can be compared with the others: 0 of 10 documents needed.")
+    assert out.startswith("Whether any of 2 assessors stands out is not tested: 0 of 10 shared documents needed.")

@@ -186,6 +186,8 @@ def test_an_option_that_a_command_would_ignore_is_refused(qrowd, line, option, n
         ("evaluate j.csv r.run --dask tcp://127.0.0.1:9 --processes 2", "--processes 2", "--dask"),
         ("prefer bradley-terry --preferences p.csv --position --across-topics", "--position", "--across-topics"),
         ("judge ask --topics t --documents d --model m --runs r --pool j", "--pool j", "--runs"),
+        ("report --runs r --preferences p.csv --topics t.tsv", "--topics t.tsv", "--preferences"),
+        ("report --runs r --preferences p.csv --documents d.jsonl", "--documents d.jsonl", "--preferences"),
     ],
 )
 def test_an_option_that_a_command_would_ignore_beside_another_is_refused(qrowd, line, option, other):

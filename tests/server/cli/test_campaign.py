@@ -176,7 +176,7 @@ def test_assessors_of_a_campaign_with_too_few_documents_with_gold_are_named(qrow
     assert outcome.status == 0, outcome.err
     assert "gold: share of grades equal to gold's" in outcome.out
     assert outcome.out.startswith(
-        "None of 2 assessors can be compared with the others: 8 of 10 documents needed; gold "
+        "Whether any of 2 assessors stands out is not tested: 8 of 10 shared documents needed; gold "
     )
     names = outcome.out.partition("not tested, because fewer than 10 documents have gold: ")[2].partition("\n")[0]
     assert sorted(names.split(" and ")) == ["a1", "a2"]  # in the order in which they came

@@ -41,7 +41,7 @@ FOR = {
     "units": ("arm",),
 }
 #: {option: another}: where the other is given as well, a command would ignore the option.
-BESIDE = {"top": "systems", "pool": "runs", "processes": "dask",
+BESIDE = {"top": "systems", "pool": "runs", "processes": "dask", "topics": "preferences", "documents": "preferences",
           "assessor_weights": "across-topics", "position": "across-topics"}  # fmt: skip
 
 
@@ -201,8 +201,7 @@ class Command(TyperCommand):
                 raise ArgumentError(f"it has no effect without {options}; leave it out", name, ctx.params[name])
         for name, option in BESIDE.items():
             value = ctx.params.get(name)
-            other = option.replace("-", "_")
-            if value and ctx.params.get(other):
+            if value and ctx.params.get(option.replace("-", "_")):
                 raise ArgumentError(f"it has no effect beside --{option}; leave it out", name, value)
 
     @contextmanager

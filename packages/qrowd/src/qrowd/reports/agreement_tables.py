@@ -198,8 +198,8 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     sentence = f"None {of_all} stands out." if n > 1 else f"{profiles.assessors[0]} is the only assessor."
     most_shared = int(profiles.n_shared.max(initial=0))
     if n > 1 and most_shared < profiles.min_documents:
-        few = f"{most_shared} of {profiles.min_documents} documents needed"
-        sentence = f"None {of_all} can be compared with the others: {few}."
+        few = f"{most_shared} of {profiles.min_documents} shared documents needed"
+        sentence = f"Whether any {of_all} stands out is not tested: {few}."
     if outlying:
         verb = "stands" if len(outlying) == 1 else "stand"
         sentence = f"{len(outlying)} {of_all} {verb} out: {listed(list(outlying), 8)}."
