@@ -202,8 +202,9 @@ def test_what_preferences_cannot_say_is_for_want_of_judgments(qrowd, asked, tmp_
 
 def test_judgments_that_could_not_be_read_are_not_said_to_be_missing(qrowd, folder, tmp_path):
     (tmp_path / "holes.csv").write_text("topic,document,worker,label\nq,d,ann,\n")
-    outcome = qrowd("check", "panel/runs", "holes.csv")
+    outcome = qrowd("check", "panel/runs", "holes.csv", "--labels", "no<yes")
     assert outcome.status == 2
+    assert "  qrowd next --runs panel/runs --question best --scale 0-3\n" in outcome.out  # --labels has no effect there
     assert "  not: compare, agree, plan, replace, since there are no judgments that could be read\n" in outcome.out
     (tmp_path / "bad.run").write_text("q Q0 d 1 x a\n")
     assert (

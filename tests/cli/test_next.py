@@ -140,6 +140,13 @@ def test_a_statement_replaces_neither_the_design_nor_the_batch(qrowd, panel, arg
     assert not Path("next.json").exists()
 
 
+def test_a_question_that_the_tolerance_decides_shows_its_difference(qrowd, panel):
+    out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "--tolerance", "3").out
+    header, row = out.partition("\nnDCG@10: differences that decide the question\n")[2].splitlines()[:2]
+    assert header.startswith("system ")
+    assert row.split()[:2] == ["rerank-llm", "tf-idf"]
+
+
 def test_the_notes_name_each_convention_in_force(qrowd, panel):
     out = qrowd(*QUESTION, *MODEL, "--scale", "0-3", "--tolerance", "0.01").out
     for note in (
@@ -289,8 +296,8 @@ def test_a_mistake_is_refused_in_one_line_with_the_next_step(qrowd, panel, argum
             ["--question", "best"],
             "design: that of next.json or of --design is for the question 'rerank-llm > tf-idf', ",
         ),
-        (["--question", "best of bm25, tf-idf"], "; start a new design under another name (--design FILE -o BATCH)"),
-        (["-m", "DCG@10"], "or of --design is for the measure 'nDCG@10', not for 'DCG@10'; start a new design"),
+        (["--question", "best of bm25, tf-idf"], "; name a new file by --design"),
+        (["-m", "DCG@10"], "or of --design is for the measure 'nDCG@10', not for 'DCG@10'; name a new file"),
         (["--scale", "0-2"], "or of --design is for the scale '0-3', not for '0-2'"),
         (["--model", "few.qrels"], "design: it is of other runs: "),
     ],

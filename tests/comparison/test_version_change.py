@@ -11,6 +11,7 @@ import qrowd
 from qrowd import Scores
 from qrowd.comparison.version_change import version_change
 from qrowd.errors import ArgumentError, NoOverlapError
+from qrowd.reports.comparison import compare_scores
 
 SYSTEMS, JUDGES = ("new", "old"), ("judge-2", "judge-1")
 CELLS = st.lists(
@@ -85,7 +86,7 @@ def test_what_cannot_be_split_is_refused_with_the_next_step():
     with pytest.raises(ArgumentError, match="'new' and 'new' are the same version"):
         version_change(scores_of([(1, 1, 1, 1)] * 2), systems=("new", "new"), assessors=JUDGES)
     with pytest.raises(ArgumentError, match="the two versions of the system are missing"):
-        qrowd.reports.comparison.compare_scores(scores_of([(1, 1, 1, 1)] * 2), assessors=JUDGES)
+        compare_scores(scores_of([(1, 1, 1, 1)] * 2), assessors=JUDGES)
 
 
 def test_compare_splits_the_change_and_a_gate_looks_at_the_system_alone():
@@ -99,5 +100,6 @@ def test_compare_splits_the_change_and_a_gate_looks_at_the_system_alone():
     )
     assert found.to_frame(what="versions")["difference"].tolist() == pytest.approx([change, system, judge])
     gated = qrowd.compare(*table, assessors=JUDGES, fail_if="new<old", n_resamples=100).gate
+    assert "4 topics, 2 assessors" in gated.sentence
     assert gated.holds_by == ()  # by both judges together new scores no lower: the judge became stricter
     assert "assessors judge-2 judge-1" in found.signature

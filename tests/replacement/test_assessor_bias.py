@@ -200,6 +200,14 @@ def test_fewer_than_three_people_and_pairs_who_only_judged_with_each_other_bring
     assert assessor_bias(named(values), NEURAL, "llm").df.tolist() == [2]  # two pairs, apart
 
 
+def test_a_model_that_judged_other_topics_than_the_people_is_refused_with_the_reason():
+    values = np.full((4, 6, 2), np.nan)
+    values[:3, :3], values[3, 2:] = 0.5, 0.5
+    scores = Scores.from_array(values, assessors=["a", "b", "c", "m"], systems=["x", "y"])
+    with pytest.raises(NoOverlapError, match=r"scores on 1 topics together.*the minimal coverage"):
+        assessor_bias(scores, {"g": "x"}, "m")
+
+
 def test_a_row_for_every_group_and_judge():
     frame = assessor_bias(named(np.random.default_rng(3).random((5, 6, 5))), NEURAL, "llm").to_frame()
     assert frame["assessor"].tolist() == ["llm", "ann", "bob", "cyd", "dan"]

@@ -7,6 +7,7 @@ ACM TOIS 35(3), section 7.2 and Figures 10 and 11.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,13 +77,11 @@ def two_rankings(first: AnyScores, second: AnyScores) -> TwoRankings:
     if not topics or not systems:
         raise NoOverlapError("the two kinds of scores share no topic or no system, so there are no two rankings")
     sides = [each.sel(topic=topics, system=systems) for each in (one, other)]
-    x, y, n_topics, n_systems = shared_means(*(one_table(side)[0] for side in sides))
-    if not n_systems:
+    x, y, n_topics, is_shared = shared_means(*(one_table(side)[0] for side in sides))
+    if not x.size:
         raise NoOverlapError("no system has scores on both sides in every shared topic, so there are no two rankings")
-    if n_systems < len(systems):
-        known = ~np.isnan(one_table(sides[0])[0]) & ~np.isnan(one_table(sides[1])[0])
-        complete = np.flatnonzero(known[known.any(axis=1)].all(axis=0))
-        systems = [systems[s] for s in complete]
+    if x.size < len(systems):
+        systems = list(compress(systems, is_shared))
         sides = [side.sel(system=systems) for side in sides]
     tops = [top_set(side).member for side in sides]
     return TwoRankings(tuple(systems), x, y, tops[0], tops[1], n_topics)

@@ -201,7 +201,7 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
     if Path(design).exists():
         return settings | {"design": read_design(design)}
     if output is None and design != DESIGN:
-        raise ArgumentError(f"--design {design}: there is no such file; leave it out, or add -o")
+        typer.echo(f"note: --design {design}: there is no such file, so nothing was drawn for this question", err=True)
     return settings | {"design": None}
 
 

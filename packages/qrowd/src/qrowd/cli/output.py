@@ -84,7 +84,9 @@ def write_qrels(output: str | None, judgments: Judgments, *, assessor_in_column:
         text = format_qrels(judgments, assessor_in_column=assessor_in_column)
     except ArgumentError as error:
         problem = str(error).removesuffix("; write a table instead")
-        raise ArgumentError(f"--qrels {output}: {problem}; write a table, as with --output merged.csv") from None
+        raise ArgumentError(
+            f"--qrels {output}: {problem}; leave it out and write a table, as with --output merged.csv"
+        ) from None
     write_output(output, text)
 
 

@@ -58,11 +58,8 @@ def replace(
     groups = options.patterns_by_name(group, "group", "NAME=PATTERN, as in 'neural=neural_*'")
     judgments, models = data.read_with("model", model)
     rankings = runs.read(data)
-    missing = "--runs" if rankings is None else ""
-    if len(judgments.assessors) - len(models) < 3:
-        missing = "3 assessors or more besides the models"
-    if groups and missing:
-        raise ArgumentError(f"bias cannot be estimated without {missing}", "group", group)
+    if groups and rankings is None:
+        raise ArgumentError("bias cannot be estimated without --runs", "group", group)
     result = replacement_report(
         judgments,
         models,

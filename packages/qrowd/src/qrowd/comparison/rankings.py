@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from qrowd.comparison.system_ranking import settled
 from qrowd.errors import ArgumentError
 from qrowd.kernels import correlation as kernels
-from qrowd.kernels.arrays import Floats
+from qrowd.kernels.arrays import Bools, Floats
 from qrowd.kernels.correlation import pair_counts
 from qrowd.kernels.two_way import fitted
 from qrowd.model.labels import number_of, plural
@@ -174,8 +174,8 @@ def means_of_others(scores: Floats) -> Iterator[Floats]:
         count += known[a]
 
 
-def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, int]:
-    """Means over the shared topics of the systems with scores on both sides; number of topics and of systems.
+def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, Bools]:
+    """Means over the shared topics of the systems with scores on both sides; number of topics, and which systems.
 
     first, second : (topic, system). A topic counts where some system has a score on both sides. Holes of both sides are
     filled by a fit to what is shared (`fitted`), and a system counts if it has no hole then. Means that are equal but
@@ -185,11 +185,11 @@ def shared_means(first: Floats, second: Floats) -> tuple[Floats, Floats, int, in
     shared = ~np.isnan(first) & ~np.isnan(second)
     topics = shared.any(axis=1)
     if not topics.any():
-        return np.empty(0), np.empty(0), 0, 0
+        return np.empty(0), np.empty(0), 0, np.array(shared.any(axis=0))
     means = [fitted(np.where(shared, side, np.nan)[None, topics])[0].mean(axis=0) for side in (first, second)]
     systems = ~np.isnan(means[0])
     x, y = (settled(mean[systems]) for mean in means)
-    return x, y, int(topics.sum()), int(systems.sum())
+    return x, y, int(topics.sum()), systems
 
 
 def _single(x: Floats, y: Floats, kind: Kind) -> float:
@@ -311,10 +311,10 @@ def correlations(scores: AnyScores, *, reference: str | None = None) -> Correlat
     for a, other in enumerate(others):
         if a == gold:
             continue
-        x, y, n_topics, n_systems = shared_means(values[a], other)
-        counts[a] = n_topics, n_systems
-        if n_systems > 1:
-            by_size.setdefault(n_systems, []).append((a, x, y))
+        x, y, n_topics, _ = shared_means(values[a], other)
+        counts[a] = n_topics, x.size
+        if x.size > 1:
+            by_size.setdefault(x.size, []).append((a, x, y))
     for members in by_size.values():
         rows, first, second = map(np.array, zip(*members, strict=True))
         coefficients[rows] = np.transpose([row_correlations(first, second, kind=kind) for kind in KINDS])
@@ -329,9 +329,9 @@ def ranking_agreement(scores: AnyScores) -> RankingAgreement:
     n = len(assessors)
     tau_b, topics = np.full((n, n), np.nan), np.zeros((n, n), np.int64)
     for i, j in zip(*np.triu_indices(n, 1), strict=True):
-        x, y, n_topics, n_systems = shared_means(values[i], values[j])
+        x, y, n_topics, _ = shared_means(values[i], values[j])
         topics[i, j] = topics[j, i] = n_topics
-        if n_systems > 1:
+        if x.size > 1:
             tau_b[i, j] = tau_b[j, i] = kendall_tau_b(x, y)
     known = ~np.isnan(tau_b)
     mean = np.where(known, tau_b, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)

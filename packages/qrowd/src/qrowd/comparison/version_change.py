@@ -72,14 +72,14 @@ def version_change(
     values, (labels, _, names) = one_measure(scores)
     s = [number_of(name, names, "system") for name in systems]
     j = [number_of(name, labels, "assessor") for name in assessors]
-    for twice, given in ((s[0] == s[1], systems), (j[0] == j[1], assessors)):
-        if twice:
-            raise ArgumentError(f"{given[0]!r} and {given[1]!r} are the same version; name two")
+    for (new, old), names_of in ((s, systems), (j, assessors)):
+        if new == old:
+            raise ArgumentError(f"{names_of[0]!r} and {names_of[1]!r} are the same version; name two")
     after, new_by_old, old_by_new, before = (values[judge, :, system] for system in s for judge in j)
     # The share of the way from before to after that leads over the old system by the new judge.
-    known = (~np.isnan([old_by_new, new_by_old])).astype(float)
+    known = np.isfinite([old_by_new, new_by_old]).astype(float)
     share = np.divide(known[0], known.sum(axis=0), out=np.full(len(after), np.nan), where=known.any(axis=0))
-    over_old, over_new = (np.nan_to_num(cells) for cells in (old_by_new, new_by_old))
+    over_old, over_new = np.nan_to_num([old_by_new, new_by_old])
     rest = 1 - share
     system = share * after + rest * over_new, share * over_old + rest * before
     judge = share * over_old + rest * after, share * before + rest * over_new
@@ -89,10 +89,10 @@ def version_change(
             f"system and judge cannot be told apart: {systems[1]} by {assessors[0]} and {systems[0]} by {assessors[1]} "
             "lack scores on two topics; let the new judge judge the old answers, too"
         )
-    of_pair = scores_of(scores).sel(assessor=assessors[0], system=list(systems))
+    pair = scores_of(scores).sel(assessor=list(assessors), system=list(systems))
 
     def part(first: Floats, second: Floats) -> Difference:
-        both = np.where(usable[:, None], np.stack([first, second], axis=1), np.nan)
-        return difference(replace(of_pair, values=both[None, None]), *systems, method="topics", confidence=confidence)
+        both = np.array([[np.where(usable[:, None], np.stack([first, second], axis=1), np.nan)] * 2])  # of both judges
+        return difference(replace(pair, values=both), *systems, method="topics", confidence=confidence)
 
     return VersionChange(systems, assessors, part(after, before), part(*system), part(*judge))

@@ -16,7 +16,6 @@ from qrowd.comparison.system_ranking import ranks
 from qrowd.errors import ArgumentError, NoOverlapError, ScaleError
 from qrowd.evaluation import evaluate
 from qrowd.kernels.arrays import Floats, Ints
-from qrowd.kernels.two_way import fitted
 from qrowd.model.conventions import Conventions
 from qrowd.model.inferred_scales import alike
 from qrowd.model.judgments import Judgments, Repeats
@@ -218,10 +217,13 @@ def compare_model(
     scores = rankings = bias = None
     if runs is not None:
         scoring = replace(conventions, grades="as-is")
-        scores = evaluate(runs, graded, [measure], conventions=scoring)
+        by_model, pair = graded.assessor == graded.assessors.index(model), graded.pair_numbers
+        # What only the model judged would be not relevant to the assessors, and so would seem to be favoured by it.
+        shared = graded._take(np.flatnonzero(~by_model | np.isin(pair, pair[~by_model])))
+        scores = evaluate(runs, shared, [measure], conventions=scoring)
         rankings = model_rankings(scores, model)
         if groups and len(assessors) >= MIN_ASSESSORS:
-            expected = expected_scores(runs, graded, measure, model, conventions=scoring, rng=SEED)
+            expected = expected_scores(runs, shared, measure, model, conventions=scoring, rng=SEED)
             bias = assessor_bias(scores, groups, model, expected=expected)
     agreement = _kappas(own, combine_scales, closeness, conventions)
     without: dict[str, float] = {}
@@ -300,11 +302,8 @@ def model_rankings(scores: Scores, model: str) -> ModelRankings:
 
 def _best(by_model: Floats, by_assessor: Floats, systems: tuple[str, ...]) -> tuple[str, int]:
     """The model's best system and its rank by the assessor."""
-    model_means, assessor_means, *_ = shared_means(by_model, by_assessor)
+    model_means, assessor_means, _, is_shared = shared_means(by_model, by_assessor)
     if np.unique(model_means).size < 2:
         return "", 0
-    shared = ~np.isnan(by_model) & ~np.isnan(by_assessor)
-    fit = fitted(np.where(shared, by_model, np.nan)[None, shared.any(axis=1)])[0]
-    names = np.array(systems)[~np.isnan(fit.mean(axis=0))].tolist()
     best = int(model_means.argmax())
-    return names[best], int(ranks(assessor_means)[best])
+    return np.array(systems)[is_shared].tolist()[best], int(ranks(assessor_means)[best])

@@ -84,13 +84,13 @@ def _nothing_left(one: Statement) -> str:
 def differences_table(one: Statement) -> Table:
     """The differences that are open, or those that decide the question, the smallest first; the title counts all."""
     is_open = (one.low <= 0) & (one.high >= 0)
-    numbers = np.flatnonzero(~is_open if one.decided else is_open)
+    decides = is_open != one.decided
+    numbers = np.flatnonzero(decides | ~decides.any())  # all, where the tolerance decides
     shown = numbers[np.argsort(np.abs(one.estimate[numbers]), kind="stable")][:SHOWN]
     title = f"{one.measure}: differences {'that decide the question' if one.decided else 'that are open'}"
     title += f" ({shown.size} of {numbers.size:,}, the smallest)" if numbers.size > SHOWN else ""
     title += f", of {len(one.first):,} pairs of systems" if numbers.size < len(one.first) else ""
-    is_finite = np.isfinite(one.low) & np.isfinite(one.high)
-    low = np.where(is_finite, one.low, np.nan)
+    low = np.where(np.isfinite(one.low) & np.isfinite(one.high), one.low, np.nan)
     columns = {
         "system": [one.first[i] for i in shown],
         "other system": [one.second[i] for i in shown],

@@ -114,8 +114,8 @@ def systems_table(
 
     measures : columns of the table; of a table of assessors the one measure.
     per_assessor : show one measure by each assessor and by the panel, not several measures.
-    marks : marks of significant differences: from the baseline, of all pairs of systems, or none; default: from the
-        baseline, where one is named.
+    marks : marks of significant differences: from the baseline, of all pairs of at most 26 systems, or none; default:
+        from the baseline, where one is named.
     top : number of systems that are shown, the best first, and the baseline.
     progress : called with (topics done, topics in all).
     """

@@ -138,8 +138,8 @@ class Asking:
         systems = () if one.runs is None else one.runs.systems
         judgments = paths["judgments"] or paths["magnitudes"]
         of_models = [file for file in one.of("judgments") if file.name in self.models]
-        are_files = 3 < len(self.models) == len(of_models)
-        models = shlex.join(short_paths(of_models) if are_files else self.models)
+        models = shlex.join(short_paths(of_models) if 3 < len(self.models) == len(of_models) else self.models)
+        options = settings.options("assessor", "labels", "incomplete_rows", "identical_rows")
         kinds = set() if judged is None else {scale.kind for scale in judged.scales}
         compared = one.preferences  # of systems, if the same names stand on two topics or more each
         across_topics = compared is not None and compared.pool.document.size >= 2 * len(compared.documents)
@@ -147,7 +147,7 @@ class Asking:
             "readable": " that could be read" if one.mistakes else "",
             "system": settings.options("system"),
             "judgments": judgments,
-            "options": settings.options("assessor", "labels", "incomplete_rows", "identical_rows"),
+            "options": options,
             "format": settings.options("format", "assessor", "incomplete_rows"),
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
             "scores": paths["scores"] if one.scores is not None and len(one.scores.systems) > 1 else "",
@@ -162,7 +162,7 @@ class Asking:
             "models": models,
             "of_runs": f"--runs {paths['runs']}{settings.options('system')} " if self.scores is not None else "",
             "and_models": f" --model {models}" if models else "",
-            "and_judgments": f" --judgments {judgments}" if judgments else "",
+            "and_judgments": f" --judgments {judgments}{options}" if judgments else "",
             "scale": self.scale,
             "only_system": len(systems) == 1,
             "several_systems": len(systems) > 1,

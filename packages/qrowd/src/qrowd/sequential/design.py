@@ -190,7 +190,7 @@ class Design(Result):
             if own != other:
                 raise ArgumentError(
                     f"design: that of next.json or of --design is for the {what} {_short(own)!r}, not for "
-                    f"{_short(other)!r}; start a new design under another name (--design FILE -o BATCH)"
+                    f"{_short(other)!r}; name a new file by --design"
                 )
         if (self.topics, self.documents) != (topics, documents):
             raise ArgumentError(
