@@ -1,5 +1,6 @@
 """`qrowd account`: one clear line whatever is asked, also beside a server."""
 
+import io
 import shlex
 
 import pytest
@@ -87,6 +88,39 @@ def test_a_short_password_is_refused_before_anything_is_written(qrowd, database,
     outcome = qrowd("account", "add", "zoe")
     assert outcome.status == 2
     assert outcome.err == "qrowd: a password needs 10 to 1000 characters, this one has 5\n"
+    assert rows(database) == {}
+
+
+class Typed(io.StringIO):
+    """Standard input that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_without_a_terminal_one_line_says_where_the_password_comes_from(qrowd, database, monkeypatch):
+    assert qrowd("account", "add", "olga").status == 0
+    monkeypatch.delenv("QROWD_PASSWORD")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for arguments in (("add", "zoe"), ("change", "olga")):
+        outcome = qrowd("account", *arguments)
+        line = "no terminal asks for the password; set QROWD_PASSWORD, or print a link by --link"
+        assert (outcome.status, outcome.err) == (2, f"qrowd: {line}\n")
+
+
+def test_ctrl_c_at_the_prompt_interrupts_the_command(qrowd, database, monkeypatch):
+    def interrupt(prompt):
+        raise KeyboardInterrupt
+
+    def end(status):
+        raise SystemExit(status)
+
+    monkeypatch.delenv("QROWD_PASSWORD")
+    monkeypatch.setattr("sys.stdin", Typed())
+    monkeypatch.setattr("getpass.getpass", interrupt)
+    monkeypatch.setattr("os._exit", end)
+    outcome = qrowd("account", "add", "zoe")
+    assert (outcome.status, outcome.err) == (130, "qrowd: interrupted; no output was written\n")
     assert rows(database) == {}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,6 +13,7 @@ from qrowd.cli import options
 from qrowd.cli.commands import command_group
 from qrowd.cli.options import option
 from qrowd.cli.output import Output, deliver
+from qrowd.errors import ArgumentError
 from qrowd_server.cli.database import open_campaigns, server_address
 
 if TYPE_CHECKING:
@@ -97,7 +99,11 @@ def new_password() -> str:
     """The hash of a password that is typed twice, or for scripts is in the environment."""
     from qrowd_server.store.accounts import hash_password
 
-    typed = os.environ.get("QROWD_PASSWORD") or typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    typed = os.environ.get("QROWD_PASSWORD")
+    if not typed:
+        if not sys.stdin.isatty():
+            raise ArgumentError("no terminal asks for the password; set QROWD_PASSWORD, or print a link by --link")
+        typed = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     return hash_password(typed)
 
 

@@ -69,7 +69,6 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     columns |= {"topic": "label", "documents": "documents", "slots": "slots", "done": "completed"}
     columns |= {"answers": "answers", "least": "least", "most": "most"}
     topics = table_of("topics", progress.topics, columns)
-    tables = [topics]
     outcomes = [
         f"{n} {word}" for word in ("failed", "screened_out", "expired", "withdrawn") if (n := getattr(progress, word))
     ]
@@ -82,19 +81,16 @@ def one_campaign(progress: Progress, qualities: Sequence[Quality]) -> Document:
     if progress.expected_end:
         notes.append(f"Expected end: {progress.expected_end}.")
     notes.append(progress.waiting)
-    if progress.question is not None:
-        notes += _of_question(progress.question)
-    for quality in qualities:
-        tables.append(_assessors(quality))
-        notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
+    sentence = (
+        f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
+        f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
+    )
     if progress.question is not None:
         sentence = f"{progress.campaign} is {progress.status}. {progress.question.sentence}"
-    else:
-        sentence = (
-            f"{progress.campaign} is {progress.status}: {progress.completed} of {count(progress.slots, 'unit')} done, "
-            f"{progress.open} under way, {count(progress.answers, 'answer counts', 'answers count')}."
-        )
-    return Document(sentence, tuple(tables), tuple(filter(None, notes)), table_frame(topics))
+        notes += _of_question(progress.question)
+    for quality in qualities:
+        notes.append(f"{quality.arm}: {_agreement(quality)}" if quality.arm else _agreement(quality))
+    return Document(sentence, (topics, *map(_assessors, qualities)), tuple(filter(None, notes)), table_frame(topics))
 
 
 def _of_question(question: QuestionProgress) -> list[str]:

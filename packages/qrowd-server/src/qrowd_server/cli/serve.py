@@ -94,8 +94,7 @@ def serve(
         secret=os.environ.get("QROWD_SECRET", "").strip(),
     )
     serving.check()
-    store = open_store(database)
-    try:
+    with open_store(database) as store:
         store.write(lambda connection: put_setting(connection, BASE_URL, address))
         links = _demo_links(store, address) if demo else []
         if show_owner_link:
@@ -110,8 +109,6 @@ def serve(
             typer.echo(note, err=True)
         with suppress(KeyboardInterrupt):  # the usual end
             run(serving, store)
-    finally:
-        store.close()
     typer.echo("Stopped.")
 
 
@@ -149,11 +146,10 @@ def _addresses(host: str, port: int, base_url: str | None) -> tuple[str, list[st
 
     notes, hosts = [], []
     if base_url is None:
-        name = host
         if host in ANY:
-            name, hosts = "127.0.0.1", [_with_port("localhost", port)]
+            host, hosts = "127.0.0.1", [_with_port("localhost", port)]
             notes.append("Listening on all addresses of this machine; name the one that browsers use by --base-url.")
-        base_url = f"http://{_with_port(name, port)}"
+        base_url = f"http://{_with_port(host, port)}"
     base_url = base_url.rstrip("/")
     with suppress(ValueError):  # which is refused where settings are checked
         parts = urlsplit(base_url)

@@ -192,15 +192,13 @@ def run() -> None:
         message = usage_message(error) if isinstance(error, UsageError) else str(error)
         print(f"qrowd: {message}", file=sys.stderr)
         status = 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort, Interrupted) as interruption:  # Abort: while something is asked for
         status = INTERRUPTED
-    except Interrupted as interruption:
-        status = INTERRUPTED
-        written = str(interruption)
+        written = str(interruption) or written
     except (BrokenPipeError, SystemExit) as end:
         # The reader went away (`qrowd ... | head`), where rich and click exit with status 1: not an error, but Python
         # must not complain at exit either.
-        if not isinstance(end if isinstance(end, OSError) else end.__context__, BrokenPipeError):
+        if BrokenPipeError not in (type(end), type(end.__context__)):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if status == INTERRUPTED:
