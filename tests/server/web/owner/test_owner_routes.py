@@ -439,8 +439,9 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
     assert re.findall(r"(\w+)\thttps", page.text) == ["zoe", "yan"]
     for form, words in (
         ({"do": "names", "names": "zoe"}, "zoe is invited already"),
-        ({"do": "names", "names": "two words"}, "without blanks"),
+        ({"do": "names", "names": "a\tb"}, "The name holds U+0009"),
         ({"do": "names", "names": "x\nx"}, "there twice"),
+        ({"do": "names", "names": "x y\nx-y"}, "there twice"),
         ({"do": "names", "names": " "}, "write one a line"),
         ({"do": "number", "number": "0"}, "from 1 to 1000"),
         ({"do": "number", "number": "many"}, "from 1 to 1000"),
@@ -450,6 +451,16 @@ def test_names_for_links_have_to_be_names_and_new(made: Estate) -> None:
         answer = owner.post(path, {"csrf": csrf, **form})
         assert answer.status == 422
         assert words in text_of(answer.text)
+
+
+def test_blanks_in_names_become_hyphens_because_qrels_have_none(made: Estate) -> None:
+    owner, path = made.owner(), "/owner/c/small/setup"
+    csrf = owner.get(path).field("csrf")
+    page = owner.post(path, {"csrf": csrf, "do": "names", "names": "Anna  Lee\nBo"})
+    assert re.findall(r"([\w-]+)\thttps", page.text) == ["Anna-Lee", "Bo"]
+    again = owner.post(path, {"csrf": csrf, "do": "names", "names": "Anna Lee"})
+    assert (again.status, "Anna-Lee is invited already" in text_of(again.text)) == (422, True)
+    assert owner.post(path, {"csrf": csrf, "do": "another", "name": "Anna-Lee"}).status == 200
 
 
 def test_the_setup_tells_what_to_paste_into_a_panel(shared: Estate) -> None:

@@ -66,9 +66,8 @@ def invitations(connection: Connection, campaign_id: int) -> Sequence[InvitedAss
 def invite(connection: Connection, campaign_id: int, name: str, at: float, *, sign_up_id: int | None = None) -> str:
     """The token of a further link for an assessor, to be seen only now; earlier links stay good.
 
-    sign_up_id : of the link by which they came.
+    name : as by `normal_name`. sign_up_id : of the link by which they came.
     """
-    name = normal_name(name)
     _take_name(connection, campaign_id, name, at, sign_up_id)
     token = new_token()
     row = {"hash": hashed(token), "campaign_id": campaign_id, "name": name, "created": at, "revoked": False}
@@ -172,7 +171,7 @@ def come_by_sign_up(connection: Connection, token: str, name: str, at: float) ->
     link = find_sign_up(connection, token)
     if link is None or not link.is_open(at):
         raise ArgumentError(Message("This link is closed: ask the person who gave it to you for another one."))
-    name = "-".join(normal_name(name).split(" "))  # exports have names without blanks
+    name = normal_name(name)
     invited_names = select(invited.c.name).where(invited.c.campaign_id == link.campaign_id)
     own_names = select(assessor.c.name).where(assessor.c.campaign_id == link.campaign_id)  # also from platforms
     names, key = connection.scalars(invited_names.union(own_names)).all(), skeleton(name)
@@ -214,12 +213,12 @@ _TOGETHER = (
 
 
 def normal_name(text: str) -> str:
-    """The name as it is kept: Unicode form NFC, no blanks around it, one blank at a time inside.
+    """The name as it is kept: Unicode form NFC, hyphens for blanks, which the format of qrels does not allow in it.
 
     >>> normal_name("  Zoe\\u0308  Müller ")
-    'Zoë Müller'
+    'Zoë-Müller'
     """
-    name = " ".join(part for part in unicodedata.normalize("NFC", text).split(" ") if part)
+    name = "-".join(part for part in unicodedata.normalize("NFC", text).split(" ") if part)
     if not 1 <= len(name) <= LONGEST:
         raise ArgumentError(Message("Give a name of 1 to %(longest)s characters.", longest=LONGEST))
     if hidden := hidden_characters(name):
