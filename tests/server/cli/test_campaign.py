@@ -8,6 +8,8 @@ from random import Random
 import pandas as pd
 import pytest
 
+from qrowd.reports.document import RENDERERS
+
 CAMPAIGN = """
 [campaign]
 name = "pilot"
@@ -110,7 +112,7 @@ def test_an_export_in_qrels_format_is_read_as_the_campaign_is(qrowd, pilot):
 
 @pytest.mark.parametrize(
     ("ending", "format"),
-    [("csv", "csv"), ("parquet", "parquet"), ("qrels", "qrels"), ("jsonl", "jsonl"), ("txt", "jsonl")],
+    [("csv", "csv"), ("parquet", "parquet"), ("qrels", "qrels"), ("jsonl", "jsonl"), ("lines", "jsonl")],
 )
 def test_the_ending_of_the_file_says_the_format_of_an_export(qrowd, pilot, tmp_path, ending, format):
     for more in (["-o", f"a.{ending}"], ["-o", "b", "--format", format], ["-o", "c.csv", "--format", format]):
@@ -118,6 +120,27 @@ def test_the_ending_of_the_file_says_the_format_of_an_export(qrowd, pilot, tmp_p
     first, *others = ((tmp_path / name).read_bytes() for name in (f"a.{ending}", "b", "c.csv"))
     assert first
     assert others == [first, first]
+
+
+def test_an_invited_name_has_hyphens_for_blanks_and_is_found_again_with_blanks(qrowd, pilot):
+    assert qrowd("campaign", "invite", pilot, "Anna Lee").out.startswith("Anna-Lee\thttp")
+    for name in ("Anna Lee", "Anna-Lee"):
+        again = qrowd("campaign", "invite", pilot, name)
+        assert (again.status, again.err.startswith("qrowd: Anna-Lee is invited already; ")) == (2, True)
+    assert qrowd("campaign", "invite", pilot, "Anna Lee", "--further").out.startswith("Anna-Lee\thttp")
+
+
+@pytest.mark.parametrize("ending", [".XLSX", *sorted(RENDERERS.keys() - {".csv", ".parquet"})])
+def test_an_ending_of_another_format_is_refused_before_an_export_is_written(qrowd, pilot, tmp_path, ending):
+    outcome = qrowd("campaign", "export", pilot, "--names", "-o", f"e{ending}")
+    choices = ".jsonl, .csv, .parquet, .qrels; or name a --format"
+    assert (outcome.status, outcome.err) == (2, f"qrowd: --output e{ending}: the ending must be one of {choices}\n")
+    assert not (tmp_path / f"e{ending}").exists()
+
+
+def test_an_archive_may_be_called_json(qrowd, pilot, tmp_path):
+    assert qrowd("campaign", "export", pilot, "--what", "archive", "-o", "e.json").status == 0
+    assert json.loads((tmp_path / "e.json").read_text().splitlines()[0])["format"] == "qrowd campaign"
 
 
 def test_without_gold_questions_the_payment_table_has_units_and_no_accuracy(qrowd, pilot):

@@ -82,16 +82,16 @@ def export(
         Literal["jsonl", "csv", "spreadsheet", "parquet", "qrels"] | None,
         option(help="Format of the file.", panel="Output", show_default="by its ending, else jsonl"),
     ] = None,
-    output: Annotated[str, output_file("File for the export; - for standard output.")] = "-",
+    output: Annotated[str, output_file("Export file (.jsonl, .csv, .parquet, .qrels); - for standard output.")] = "-",
 ) -> None:
     """Export what a campaign has collected."""
-    from qrowd_server.campaigns.results.exports import export_rows, kinds_of, note_names
+    from qrowd_server.campaigns.results.exports import export_rows, format_of, kinds_of, note_names
     from qrowd_server.campaigns.running.campaign_settings import find_arms
     from qrowd_server.campaigns.running.collected import collected
 
-    chosen = format or {".csv": "csv", ".parquet": "parquet", ".qrels": "qrels"}.get(Path(output).suffix, "jsonl")
     with open_campaigns(database, write=names, create=False) as store:
         kind: str = what or store.read(lambda connection: kinds_of(find_arms(connection, name)[1].values())[0])
+        chosen = format or format_of(output, kind)
         if names:  # which the log of the campaign keeps
             store.write(lambda connection: note_names(connection, name, kind, chosen, time.time()))
         with store.reading() as connection:

@@ -71,8 +71,7 @@ def _gold_notes(plan: Plan) -> Iterator[str]:
     if without := [topic.label for topic in plan.topics if not topic.gold]:
         yield f"{len(without)} topics have no gold question, {without[0]!r} first; nobody is checked there."
     if gold.first and gold.exclude:
-        least_right = entry_test(gold.first, gold.accuracy, gold.risk).least_right
-        if least_right:
+        if least_right := entry_test(gold.first, gold.accuracy, gold.risk).least_right:
             yield f"Entry test: {least_right} of {gold.first} right answers."
         else:
             yield f"{gold.first} answers are too few for an entry test with this accuracy and risk; raise first."

@@ -33,19 +33,10 @@ from qrowd_server.store.persons import pseudonymised
 
 FORMAT = "qrowd campaign"
 VERSION = 1
-OF_CAMPAIGN = (
-    *STATUS,
-    "member",
-    "names_exported",
-    "sign_up_opened",
-    "sign_up_closed",
-    "invited",
-    "adjudicated",
-    "changed",
-    "drawn",
-    "looked",
-    "decided",
-)  # events that are no assessor's
+OF_CAMPAIGN = (  # events that are no assessor's
+    *STATUS, "member", "names_exported", "sign_up_opened", "sign_up_closed", "invited", "adjudicated", "changed",
+    "drawn", "looked", "decided",
+)  # fmt: skip
 DOCUMENTS = ("document", "left", "right")  # keys of event data whose values are numbers of documents
 AT_ONCE = 1000
 
@@ -89,11 +80,9 @@ def read_archive(connection: Connection, lines: Iterable[str | bytes], *, accoun
     """Create the campaign of an archive, with all that happened in it; its name. account : who does, for the log."""
     try:
         return _read_archive(connection, lines, account)
-    except OperationalError:  # of the database itself
+    except (OperationalError, QrowdError):  # of the database itself, or with a message of its own
         raise
-    except (SQLAlchemyError, LookupError, TypeError, ValueError, AssertionError, ArithmeticError) as error:
-        if isinstance(error, QrowdError):
-            raise
+    except (SQLAlchemyError, LookupError, TypeError, ValueError, AssertionError, ArithmeticError):
         raise ArgumentError("the archive does not fit together; export it once more") from None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
@@ -57,6 +58,8 @@ FORMATS = {
     "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
     "qrels": Format(".qrels", "text/plain", writers.qrels),
 }
+ENDINGS = {".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".qrels": "qrels"}  # that say a format
+OTHER_ENDINGS = (".xlsx", ".json", ".txt", ".md", ".tex", ".html")  # of what other commands write
 TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
 
@@ -184,6 +187,14 @@ def kinds_of(protocols: Collection[str], *, question: bool = False, gold: bool =
 
 
 # ---- files
+
+
+def format_of(file: str, what: str) -> str:
+    """The format that the ending of a file stands for, else JSON Lines; endings of other formats are refused."""
+    ending = Path(file).suffix.lower()
+    if ending in OTHER_ENDINGS and (ending != ".json" or EXPORTS[what].own is None):
+        raise ArgumentError(f"the ending must be one of {', '.join(ENDINGS)}; or name a --format", "output", file)
+    return ENDINGS.get(ending, "jsonl")
 
 
 def name_of_file(campaign: str, what: str, format: str, *, everything: bool, names: bool) -> tuple[str, str]:

@@ -219,7 +219,7 @@ def _write_material(connection: Connection, campaign_id: int, changes: Changes) 
     for document in plan.documents:
         if document.label in changes.documents_reworded:
             change_document(connection, campaign_id, document, written)
-    add_pictures(connection, campaign_id, plan.pictures, written)
+    add_pictures(connection, campaign_id, plan.pictures.values(), written)
     documents = materials.ids_by_label(connection, "document", campaign_id)
     rows = (topic_row(one, documents) for one in plan.topics if one.label in changes.topics)
     materials.add_material(connection, "topic", campaign_id, rows)

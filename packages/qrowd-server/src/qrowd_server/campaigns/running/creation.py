@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from qrowd.errors import ArgumentError
 from qrowd.model.chance import Chance, Rng
-from qrowd_server.campaigns.plan.documents import DocumentPlan, Image, image_from_text, image_to_text
+from qrowd_server.campaigns.plan.documents import DocumentPlan, image_from_text, image_to_text
 from qrowd_server.campaigns.plan.gold_questions import GoldQuestion
 from qrowd_server.campaigns.plan.plan import Plan, TopicPlan
 from qrowd_server.campaigns.plan.plan_notes import effort_of, plan_notes
@@ -72,7 +72,7 @@ def create_campaign(
         )
     written: set[str] = set()
     add_documents(connection, campaign_id, plan.documents, written)
-    add_pictures(connection, campaign_id, plan.pictures, written)
+    add_pictures(connection, campaign_id, plan.pictures.values(), written)
     documents = materials.ids_by_label(connection, "document", campaign_id)
     materials.add_material(connection, "topic", campaign_id, (topic_row(t, documents) for t in plan.topics))
     topics = materials.ids_by_label(connection, "topic", campaign_id)
@@ -271,9 +271,8 @@ def add_documents(
     """Write documents, and what they show beside their text. written : digests that are there; further ones join."""
     documents = tuple(documents)
     materials.add_material(connection, "document", campaign_id, map(_row, documents))
-    for document in documents:
-        for image in document.images:
-            _add_content(connection, campaign_id, image_from_text(image), written)
+    images = (image for document in documents for image in document.images)
+    add_pictures(connection, campaign_id, images, written)
 
 
 def change_document(connection: Connection, campaign_id: int, document: DocumentPlan, written: set[str]) -> None:
@@ -281,14 +280,16 @@ def change_document(connection: Connection, campaign_id: int, document: Document
     values = {key: value for key, value in _row(document).items() if key != "label"}
     which = document_table.c.campaign_id == campaign_id, document_table.c.label == document.label
     connection.execute(update(document_table).where(*which).values(**values))
-    for image in document.images:
-        _add_content(connection, campaign_id, image_from_text(image), written)
+    add_pictures(connection, campaign_id, document.images, written)
 
 
-def add_pictures(connection: Connection, campaign_id: int, pictures: Mapping[str, str], written: set[str]) -> None:
-    """Write the pictures of guidelines; arguments as for `add_documents`."""
-    for content in pictures.values():
-        _add_content(connection, campaign_id, image_from_text(content), written)
+def add_pictures(connection: Connection, campaign_id: int, pictures: Iterable[str], written: set[str]) -> None:
+    """Write pictures, one at a time, because they are large; arguments as for `add_documents`."""
+    for image in map(image_from_text, pictures):
+        if image.digest not in written:
+            written.add(image.digest)
+            row = {"digest": image.digest, "media_type": image.media_type, "content": image.content}
+            materials.add_material(connection, "image", campaign_id, [row])
 
 
 def document_of(connection: Connection, campaign_id: int, row: DocumentRow) -> DocumentPlan:
@@ -311,14 +312,6 @@ def _row(document: DocumentPlan) -> dict[str, Any]:
         "layout": document.layout or None,
         "pages": [image_from_text(page).digest for page in document.pages] or None,
     }
-
-
-def _add_content(connection: Connection, campaign_id: int, content: Image, written: set[str]) -> None:
-    """One at a time: they are large."""
-    if content.digest not in written:
-        written.add(content.digest)
-        row = {"digest": content.digest, "media_type": content.media_type, "content": content.content}
-        materials.add_material(connection, "image", campaign_id, [row])
 
 
 def _content(connection: Connection, campaign_id: int, digest: str) -> str:

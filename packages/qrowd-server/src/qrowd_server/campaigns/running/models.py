@@ -303,8 +303,7 @@ class _ModelAssessor:
 
     def list_questions(self, askings: Sequence[Asking]) -> None:
         """Write the questions into the record before they are asked, for `qrowd judge status`."""
-        new = [one for one in askings if _key(one) not in self.listed]
-        if new:
+        if new := [one for one in askings if _key(one) not in self.listed]:
             write_askings(self.record, new)
             self.listed.update(map(_key, new))
 
