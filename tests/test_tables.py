@@ -240,7 +240,7 @@ MISTAKES = [
     ("x.csv", HEADER + b"t,,1\n", ", line 2: document is missing"),
     ("x.csv", HEADER + b"t,d\n", f", line 2: {CELLS} 2"),
     ("x.csv", HEADER + b"t,d,1,x\n", f", line 2: {CELLS} 4"),
-    ("x.csv", HEADER + b't,d,1\nt,"d,1\n', ", line 3: not a readable row: "),
+    ("x.csv", HEADER + b't,d,1\nt,"d,1\n', ", line 3: not a readable row, perhaps a quotation mark is not closed: "),
     ("x.csv", HEADER + b"\n", ": names columns but holds no row"),
     ("x.csv", b"topic,document,topic\nt,d,t\n", ", line 1: two columns are called 'topic'; rename or remove one"),
     ("x.tsv", HEADER.replace(b",", b"\t") + b"t\td\t1\nt d 1\n", f", line 3: {CELLS} 1"),

@@ -288,7 +288,7 @@ def quoted_cells(words: str, name: str, separator: str = ",") -> Iterator[tuple[
                 yield start, cells
             start = reader.line_num + 1
     except csv.Error as error:
-        raise FileError(name, f"not a readable row: {error}", start) from None
+        raise FileError(name, f"not a readable row, perhaps a quotation mark is not closed: {error}", start) from None
 
 
 def json_rows(words: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:

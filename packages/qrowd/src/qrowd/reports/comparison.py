@@ -294,9 +294,7 @@ def compare_scores(
     if gate:
         pair = gate.first, gate.second
         if tuple(systems or pair) != pair:
-            raise ArgumentError(
-                "it is about other systems, or in another order, than --systems; leave that out", "fail_if", fail_if
-            )
+            raise ArgumentError("--systems names others, or in another order; leave it out", "fail_if", fail_if)
         systems = pair
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
