@@ -368,8 +368,8 @@ def _kappa(data: PlotData) -> Figure:
         combine_scales="rescaled" if data.options.conventions.grades == "rescaled" else "auto",
     )
     return data.figure(
-        f"Cohen's kappa of each pair of {len(pairs.assessors)} assessors (grey: the diagonal, and pairs without a document in "
-        f"common); mean {pairs.mean_kappa:.3f}.",
+        f"Cohen's kappa of each pair of {len(pairs.assessors)} assessors (grey: diagonal, or no document in common); "
+        f"mean {pairs.mean_kappa:.3f}.",
         lambda ax: assessor_plots.plot_kappa(pairs, ax=ax),
         pairs.to_frame,
         table_size(pairs.assessors, pairs.assessors, (0.26, 0.19)),
