@@ -47,6 +47,8 @@ class Room:
             self.log.append((one, event, self.clock))
             self.boards[self.key(one)] = self.board(one).after(one, event, self.clock)
             self.states[one] = PREFERENCE.evolve(self.tasks[one], self.states[one], event, self.clock)
+            if event.kind == "undone":
+                self.most.pop(one, None)  # as many pairs can come as before the answer
             if event.kind == "offered" and self.checked:
                 self.check_offer(one, event)
         for event in events:

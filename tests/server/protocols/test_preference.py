@@ -282,12 +282,14 @@ def test_undo_asks_the_pair_again_on_the_same_sides_and_the_log_keeps_both():
     first = room.view(1)
     room.act(1, Prefer(0, "left"))
     assert room.view(1).may_undo
+    assert (room.view(1).number, room.view(1).at_most) == (2, 9)
     events = room.act(1, Undo(1))
     assert [event.kind for event in events] == ["undone", "offered"]
     assert events[0].data["pair"] == 0
     view = room.view(1)
     assert (view.left, view.right, view.pair, view.may_undo) == (first.left, first.right, 2, False)
     assert of_kind(room.rows(1), PreferenceRow) == ()
+    assert (view.number, view.at_most) == (first.number, first.at_most) == (1, 10)
     assert not room.board(1).state.closed.any()
     room.act(1, Prefer(2, "right"))
     assert [row.choice for row in of_kind(room.rows(1), PreferenceRow)] == ["right"]

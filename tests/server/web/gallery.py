@@ -145,7 +145,7 @@ DOCUMENT = DocumentView(
     reason="required",
 )  # fmt: skip
 PAIR = PairView(
-    pair=3, left=1, right=2, new="right", at_most=14, may_undo=True, definitely=True, duplicates=False,
+    pair=3, number=4, left=1, right=2, new="right", at_most=14, may_undo=True, definitely=True, duplicates=False,
     may_mark_bad=True, has_context=True,
 )  # fmt: skip
 
@@ -226,7 +226,7 @@ GALLERY: dict[str, Page] = {
     "revision": page(RevisionView(8, 1)),
     "pair": pair(),
     "pair-full": replace(pair(), full_topic=True, ask="Which document would you read first?"),
-    "pair-first": pair(pair=0, new="both", may_undo=False, definitely=False, duplicates=True),
+    "pair-first": pair(pair=0, number=1, new="both", may_undo=False, definitely=False, duplicates=True),
     "pair-removed": pair(left=3, right=4, removed=True, at_most=1),
     "pair-odd": pair(left=5, right=6, has_context=False, may_mark_bad=False),
     "rating": page(RatingView()),

@@ -22,8 +22,7 @@ class GradesProtocol(Sequence):
     checked = False
 
     def value(self, task: Task, text: str) -> float:
-        settings: GradesSettings = task.settings
-        return parse_grade(text, settings.labels)
+        return parse_grade(text, task.settings.labels)
 
     def sequence(self, task: Task) -> tuple[int, ...]:
         return task.gold.mixed(task.documents)
@@ -39,9 +38,8 @@ class GradesProtocol(Sequence):
     def may_not_tell(self, task: Task, state: SequenceState) -> bool:
         settings: GradesSettings = task.settings
         n_entry = min(task.gold.first, len(task.gold.questions))
-        places = (
-            state.places[:n_entry] if state.position < n_entry else state.places
-        )  # or a unit's share would cover it
+        # Of the entry test alone, or a unit's share would cover it.
+        places = state.places[:n_entry] if state.position < n_entry else state.places
         others = places[: state.position] + places[state.position + 1 :]
         n_others = sum(place.answer == "cannot_tell" for place in others)
         return settings.cannot_tell and n_others + 1 <= settings.max_cannot_tell * len(places) + 1e-9

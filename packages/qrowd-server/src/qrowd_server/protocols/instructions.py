@@ -164,11 +164,7 @@ def _quality(
     """How the quality of the work is checked, without what would help to get round it."""
     first = BEFORE.get((journey.practice, question))
     last = AFTER.get((settings.min_seconds > 0, checks))
-    sentences = []
-    if first is not None:
-        sentences.append(first)
-    if last is not None:
-        sentences.append(last)
+    sentences = [one for one in (first, last) if one is not None]
     if last is not None and settings.revisions:
         sentences.append(Message("If not, you can look at your numbers again and change them."))
     if sentences:

@@ -149,6 +149,7 @@ def feedback_view(task: Task, answer: PairAnswer) -> FeedbackView:
     return FeedbackView(chosen == "better", True, shown, (side,), gold.reason)
 
 
+UNBOUNDED = 10**9  # what an undone answer makes of the bound on pairs: as many can come again as before it
 OVER = N_("This topic is finished; nothing in it can be changed any more.")
 
 
@@ -246,8 +247,8 @@ class PreferenceProtocol(Protocol[PreferenceState]):
             case "feedback_read":
                 shown = None if state.current is None else replace(state.current, since=at)
                 return replace(state, current=shown, feedback=False)
-            case "undone":
-                return replace(state, answers=state.answers[:-1])
+            case "undone" if state.current is not None:
+                return replace(state, current=replace(state.current, at_most=UNBOUNDED), answers=state.answers[:-1])
             case "stopped" | "finished" | "all_bad" | "waiting":
                 return replace(state, phase="rating", ending=event.kind)
             case "rated":
@@ -270,6 +271,7 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 assert current is not None  # a pair was offered
                 return PairView(
                     current.pair,
+                    len(state.answers) + 1,
                     current.left,
                     current.right,
                     current.new,
@@ -387,12 +389,12 @@ def _board(task: Task, state: PreferenceState, board: Board | None) -> Board:
     """The board; of somebody who judges alone also without one."""
     if board is not None:
         return board
-    answers = [one for one in state.answers if one.gold is None]
     events = [
         Event("marked_bad", {"left": one.left, "right": one.right, "side": one.choice[4:]})
         if one.choice.startswith("bad")
         else Event("preferred", {"left": one.left, "right": one.right, "choice": one.choice})
-        for one in answers
+        for one in state.answers
+        if one.gold is None
     ]
     return Board.of(task.material.documents, [(0, event, 0.0) for event in events], infer=task.settings.infer)
 
@@ -422,14 +424,14 @@ def _offer(
     task: Task, state: PreferenceState, board: Board, left: int, right: int, removed: bool, gold: int | None = None
 ) -> Event:
     before = state.current
-    same = (before is not None and before.left == left, before is not None and before.right == right)
+    same = (False, False) if before is None else (before.left == left, before.right == right)
     most = _at_most(board)
     most += task.gold.at_most(most, state.n_gold_answers) + (gold is not None and gold < state.n_gold)
     data = {
         "pair": state.n_pairs,
         "left": left,
         "right": right,
-        "new": "right" if same == (True, False) else "left" if same == (False, True) else "both",
+        "new": {(True, False): "right", (False, True): "left"}.get(same, "both"),
         "at_most": max(1, most if before is None else min(most, before.at_most)),
         "removed": removed,
     }
@@ -484,11 +486,10 @@ def _sides(task: Task, state: PreferenceState, pair: Pair) -> Pair:
 
 def _order_of(task: Task) -> Order:
     """Each assessor has an order by chance; those who sort or play a tournament together must do so by the same."""
-    settings: PreferenceSettings = task.settings
     if _keeps(task):
         return _kept_order(task.material.documents, task.documents)
-    together = settings.sharing == "shared"
-    return _order(task.material, settings, tuple(sorted(task.material.documents)) if together else task.seed)
+    together = task.settings.sharing == "shared"
+    return _order(task.material, task.settings, tuple(sorted(task.material.documents)) if together else task.seed)
 
 
 def _keeps(task: Task) -> bool:

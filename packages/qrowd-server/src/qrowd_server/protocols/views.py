@@ -129,12 +129,14 @@ class RevisionView:
 class PairView:
     """Two documents, side by side.
 
-    pair : its number, from 0, for the form. left, right : their numbers. new : which side changed since the last pair.
-    at_most : upper bound on the pairs still to come, this one included; it never rises.
+    pair : its number, from 0, for the form. number : the place among the answers that stand, from 1, for people.
+    left, right : their numbers. new : which side changed since the last pair.
+    at_most : upper bound on the pairs still to come, this one included; only an undone answer makes it rise.
     removed : a document of the pair shown before was removed by somebody else meanwhile.
     """
 
     pair: int
+    number: int
     left: int
     right: int
     new: Literal["left", "right", "both"]

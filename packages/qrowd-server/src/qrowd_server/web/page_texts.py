@@ -136,8 +136,8 @@ def heading(view: View) -> Message:
             return Message("Please look once more")
         case FeedbackView(right=right):
             return Message("Right, thank you") if right else Message("Not quite")
-        case PairView(pair=pair):
-            return Message("Pair %(n)s", n=pair + 1)
+        case PairView(number=number):
+            return Message("Pair %(n)s", n=number)
         case RatingView():
             return Message("Two last questions")
         case EndView(outcome=outcome):
