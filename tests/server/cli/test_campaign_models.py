@@ -75,6 +75,15 @@ def test_a_panel_of_people_and_models_is_collected_and_evaluated_in_one_place(qr
     }
 
 
+@pytest.mark.parametrize("status", ["paused", "stopped"])
+def test_who_asks_in_a_campaign_that_does_not_run_is_told_how_it_goes_on(qrowd, pilot, status):
+    qrowd("campaign", "status", "pilot", "--set", status)
+    outcome = qrowd("campaign", "ask", "pilot", "--model", "models.py:mild")
+    assert outcome.status == 1, "the same command would ask more once it runs"
+    line = f"stopped: the campaign is {status}; qrowd campaign status pilot --set running lets it go on"
+    assert line in outcome.out
+
+
 def test_failures_are_counted_and_the_record_says_what_became_of_each_question(qrowd, pilot):
     outcome = qrowd("campaign", "ask", "pilot", "--model", "models.py:vague", "models.py:mild")
     assert outcome.status == 1, outcome.err  # the same command would ask more

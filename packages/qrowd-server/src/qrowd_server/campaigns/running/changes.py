@@ -185,10 +185,8 @@ def _topic_problems(plan: Plan, old: TopicPlan, new: TopicPlan, had: bool) -> It
 
 def _merged(old: Plan, new: Plan) -> Plan:
     """The new plan with the seed of the old one, and with what was there before first, in its order."""
-    documents = {document.label: document for document in old.documents}
-    topics = {topic.label: topic for topic in old.topics}
-    documents |= {document.label: document for document in new.documents}
-    topics |= {topic.label: topic for topic in new.topics}
+    documents = {document.label: document for document in (*old.documents, *new.documents)}
+    topics = {topic.label: topic for topic in (*old.topics, *new.topics)}
     return replace(new, seed=old.seed, documents=tuple(documents.values()), topics=tuple(topics.values()))
 
 

@@ -86,9 +86,7 @@ def create_campaign(
     n_rows = {"topics": len(topics), "documents": len(documents), "units": n_units, "slots": n_slots}
     events.note(connection, campaign_id, "created", n_rows, at, account=account)
     if plan.question is not None and units is None:
-        created = materials.find_campaign(connection, campaign_id)
-        assert created is not None
-        add_first_batch(connection, created, plan.question, at)
+        add_first_batch(connection, find(connection, plan.name), plan.question, at)
     return campaign_id
 
 
@@ -133,7 +131,7 @@ def plan_of(connection: Connection, campaign_id: int) -> Plan:
     return Plan(
         name=row.name,
         title=row.title,
-        settings=settings_by_arm.pop("") if "" in settings_by_arm else settings_by_arm,
+        settings=settings_by_arm.pop("", settings_by_arm),
         topics=topics,
         documents=tuple(documents),
         seed=row.seed,

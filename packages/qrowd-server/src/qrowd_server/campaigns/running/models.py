@@ -102,9 +102,9 @@ class ModelWork:
 
 @dataclass(frozen=True)
 class CampaignWork:
-    """What the models did in a campaign. cost : of this job, None where a model has no price. stopped : by a budget.
+    """What the models did in a campaign. cost : of this job, None where a model has no price.
 
-    unanswered : see `collected.unanswered`.
+    stopped : by what, such as a budget, or a pause of the campaign. unanswered : see `collected.unanswered`.
     """
 
     campaign: str
@@ -180,9 +180,13 @@ def ask_in_campaign(
         answers = ask_in_turn(
             work, list({id(one.model): one.model for one in prompted}.values()), exchanges, options, progress=progress
         )
-    replies = store.read(lambda connection: unanswered(connection, find(connection, campaign).id))
+    row = store.read(lambda connection: find(connection, campaign))
+    replies = store.read(lambda connection: unanswered(connection, row.id))
     done = tuple(assessor.work() for assessor in assessors)
-    return CampaignWork(campaign, done, replies, answers.cost, answers.stopped)
+    stopped = answers.stopped
+    if row.status != "running":
+        stopped = f"the campaign is {row.status}; qrowd campaign status {campaign} --set running lets it go on"
+    return CampaignWork(campaign, done, replies, answers.cost, stopped)
 
 
 @dataclass
