@@ -198,6 +198,7 @@ def test_assessors_who_agree_leave_nothing_to_list():
     runs = {"a": {"t": {"d1": 1}}, "b": {"t": {"d2": 1}}}
     result = qrowd.disagreements(runs, made([("t", "d1", "ann", 3), ("t", "d1", "bob", 3)]))
     assert (result.topics, result.n_judged) == ((), 1)
+    assert str(result).splitlines()[0] == "Assessors gave 0 of 1 documents different grades."
     assert len(result.to_frame()) == 0
     assert "0 of 1 documents" in str(result)
 

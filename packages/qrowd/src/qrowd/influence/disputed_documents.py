@@ -101,15 +101,14 @@ class Disagreements(Result):
         return columns if rows.comment is None else columns | {"comment": rows.comment}
 
     def _sentence(self) -> str:
-        n, effect = len(self.topics), (self.effect > ROUNDING).sum()
-        n_alone = int((self.n_reversed > 0).sum())
+        n_alone = (self.n_reversed > 0).sum()
         alone = {0: "none of them alone reverses their order", 1: "1 of them alone reverses their order"}.get(
             n_alone, f"{n_alone:,} of them alone reverse their order"
         )
+        more = f"; {(self.effect > ROUNDING).sum():,} of these change differences of systems by {self.measure}; {alone}"
         return (
-            f"Assessors gave {n:,} of {self.n_judged:,} documents different grades; {effect:,} of these change the "
-            f"difference of two systems by {self.measure}; {alone}."
-            f"{' Grades are divided by the maximum of their scale.' if self.rescaled else ''}"
+            f"Assessors gave {len(self.topics):,} of {self.n_judged:,} documents different grades"
+            f"{more if self.topics else ''}.{' Grades are divided by the maximum of their scale.' * self.rescaled}"
         )
 
 
