@@ -264,6 +264,9 @@ def test_the_form_makes_a_campaign_and_keeps_what_was_entered_where_it_is_refuse
     body, headers = multipart(fields, [("documents.jsonl", documents)])
     answer = owner.post("/owner/new", body.replace(b'name="file"', b'name="documents"'), headers)
     assert (answer.status, answer.header("location")) == (303, "/owner/c/how-good/setup?created=1")
+    again = owner.post("/owner/new", body.replace(b'name="file"', b'name="documents"'), headers)
+    assert again.status == 422
+    assert "title: 'how-good', its name in addresses, is taken; choose another title" in html.unescape(again.text)
 
 
 def test_a_folder_says_what_it_would_change_and_changes_it_where_it_was_sent(made: Estate) -> None:

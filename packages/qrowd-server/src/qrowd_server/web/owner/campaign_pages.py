@@ -17,6 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from qrowd.errors import ArgumentError
 from qrowd_server.campaigns.plan.folder import plan_from_zip
 from qrowd_server.campaigns.plan.form import SentFile, plan_from_form
 from qrowd_server.campaigns.plan.plan import Plan
@@ -28,7 +29,7 @@ from qrowd_server.campaigns.running.campaign_settings import find
 from qrowd_server.campaigns.running.creation import create_campaign
 from qrowd_server.store import event_log as events
 from qrowd_server.store.accounts import campaign_roles, set_member
-from qrowd_server.store.materials import CampaignRow, campaigns
+from qrowd_server.store.materials import CampaignRow, campaigns, find_campaign
 from qrowd_server.store.review_rows import count_asked
 from qrowd_server.store.state_rows import assessors_of
 from qrowd_server.web.forms import Form
@@ -102,6 +103,8 @@ async def create(context: OwnerContext, fields: Form, sent: list[tuple[str, Uplo
         plan = await asyncio.to_thread(plan_from_zip, folder.content)
     else:
         plan = await asyncio.to_thread(plan_from_form, fields, files)
+        if await context.read(find_campaign, plan.name) is not None:
+            raise ArgumentError(f"title: {plan.name!r}, its name in addresses, is taken; choose another title")
     await context.write(create_as, plan, at, owner)
     return RedirectResponse(f"{formatting.base_of(plan.name)}/setup?created=1", 303)
 
