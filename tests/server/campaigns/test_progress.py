@@ -28,8 +28,9 @@ from qrowd_server.protocols.events import AskOrganisers
 from qrowd_server.protocols.settings import GradesSettings, JourneySettings
 from qrowd_server.protocols.views import EndView, ExcludedView, NoneLeftView
 from qrowd_server.store import export
-from qrowd_server.store.invitation_links import invite
+from qrowd_server.store.invitation_links import add_sign_up, close_sign_up, invite
 from qrowd_server.store.materials import find_campaign
+from qrowd_server.store.persons import forget_invited
 from qrowd_server.store.schema import assessor, assignment, slot, topic, unit
 from server.web.owner.estate import Estate, JudgingService, estate, judge, small_plan, text_of
 
@@ -184,6 +185,9 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
         admin, service = CampaignAdmin(made.store, clock=made.clock), seeded(made.store, made.clock, 5)
 
+        def number(connection: Any) -> int:
+            return find_campaign(connection, "plain").id  # type: ignore[union-attr,no-any-return]
+
         def now() -> Any:
             return made.store.read(lambda c: progress(c, "plain", made.clock()))
 
@@ -202,7 +206,12 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         assert (p.free, p.ends, p.assessors) == (2, None, {"finished": 5, "excluded": 1})
         page = text_of(made.owner().get("/owner/c/plain").text)
         assert p.waiting in page
+        assert re.search(r"6 assessors\s+finished 5\s+excluded 1\s", page)
         assert re.search(r"Expected end\s+none before others are invited", page)
+        made.store.write(lambda c: add_sign_up(c, number(c), 5, made.clock() + 900, made.clock()))
+        page = text_of(made.owner().get("/owner/c/plain").text)
+        assert "Nobody is judging at this moment, though 2 units are left: invite further assessors." in page
+        made.store.write(lambda c: close_sign_up(c, number(c), 1, made.clock()))
         made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
         assert (now().waiting, now().assessors["invited"]) == ("", 1)
         asyncio.run(admin.exclude("plain", "fay", "random"))
@@ -232,7 +241,12 @@ def test_only_who_has_a_unit_in_hand_is_judging(tmp_path: Path) -> None:
         def page() -> str:
             return text_of(made.owner().get("/owner/c/plain").text)
 
-        assert (work("ann"), work("bob")) == ({"finished": 1, "reading": 1}, {"finished": 2})
+        assert work("ann") == {"finished": 1, "reading": 1}
+        assert "Nobody is judging at this moment. Remind 1 assessor who has come and judged nothing yet." in page()
+        made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "zoe", made.clock()))  # type: ignore[union-attr]
+        assert re.search(r"3 assessors\s+invited 1\s+reading 1\s+finished 1\s", page())
+        made.store.write(lambda c: forget_invited(c, find_campaign(c, "plain").id))  # type: ignore[union-attr]
+        assert work("bob") == {"finished": 2}
         new = TopicPlan("t3", "Swans", ("d1", "d2"))
         more = replace(plan, topics=(*plan.topics, new))
         made.store.write(lambda c: change_campaign(c, more, made.clock()))
@@ -285,3 +299,12 @@ def test_a_deleted_person_is_never_waited_for(tmp_path: Path) -> None:
             p = made.store.read(lambda c: progress(c, "plain", made.clock()))
             assert before not in p.assessors
             assert p.waiting.endswith("invite at least 6 further assessors, or stop.")
+
+
+def test_who_is_deleted_with_all_answers_is_not_called_excluded(tmp_path: Path) -> None:
+    with estate(tmp_path) as made:
+        created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
+        who = asyncio.run(seeded(made.store, made.clock, 5).arrive("plain", "link", "ann"))
+        made.store.write(lambda c: delete_person(c, "plain", who, made.clock(), answers="withdraw"))
+        assert made.store.read(lambda c: progress(c, "plain", made.clock())).assessors == {"deleted": 1}
+        assert re.search(r"1 assessor\s+deleted 1\s", text_of(made.owner().get("/owner/c/plain").text))

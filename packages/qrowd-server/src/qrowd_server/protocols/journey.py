@@ -32,7 +32,9 @@ from qrowd_server.protocols.views import (
 )
 from qrowd_server.translatable import N_
 
-AssessorState = Literal["invited", "reading", "judging", "idle", "finished", "stopped", "declined", "excluded"]
+AssessorState = Literal[
+    "invited", "reading", "judging", "idle", "finished", "stopped", "declined", "excluded", "deleted"
+]
 Stage = Literal["consent", "lines", "feedback", "working", "declined", "practice_failed"]
 Ended = Literal["completed", "failed", "screened_out"]
 

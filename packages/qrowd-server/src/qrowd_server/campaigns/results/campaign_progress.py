@@ -23,6 +23,7 @@ from qrowd_server.store import progress_counts as counts
 from qrowd_server.store import state_rows as state
 from qrowd_server.store.invitation_links import invitations, sign_ups
 from qrowd_server.store.materials import CampaignRow
+from qrowd_server.store.persons import WITHDRAWN
 from qrowd_server.store.progress_counts import HOUR
 from qrowd_server.store.schema import COMPLETED, OPEN
 from qrowd_server.store.state_rows import AssessorRow
@@ -218,6 +219,7 @@ def states_of(connection: Connection, row: CampaignRow, at: float) -> list[tuple
         if is_more and settings.question is None and one.id not in leases:
             is_more = state.free_slot(*ids) is not None or state.next_lapse(*ids) is not None
         of = journey.state_of(settings.journey, way, one.current_id is not None, has_unit, is_more)
+        of = "deleted" if one.excluded == WITHDRAWN else of
         states.append((one, "finished" if one.id in gone and of in ("reading", "judging", "idle") else of))
     return states
 

@@ -140,8 +140,8 @@ def find(connection: Connection, campaign: str) -> CampaignRow:
     row = materials.find_campaign(connection, campaign)
     if row is None:
         names = ", ".join(one.name for one in materials.campaigns(connection))
-        others = f"{'are' if ',' in names else 'is'} {names or 'none yet'}"
-        raise NotFoundError(f"there is no campaign {campaign!r}; there {others}")
+        verb = "are" if "," in names else "is"
+        raise NotFoundError(f"there is no campaign {campaign!r}; there {verb} {names or 'none yet'}")
     return row
 
 

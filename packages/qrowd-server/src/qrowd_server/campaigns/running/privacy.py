@@ -143,8 +143,9 @@ def due(connection: Connection, at: float, *, default: float | None = None) -> d
         if days is None or since is None or at - since < days * DAY:
             continue
         gone = deleted(connection, row.id)
-        assessors = state.assessors_of(connection, row.id)
-        if left := [one.id for one in assessors if not one.is_model and one.id not in gone]:
+        if left := [
+            one.id for one in state.assessors_of(connection, row.id) if not one.is_model and one.id not in gone
+        ]:
             people[row.name] = left
     return people
 

@@ -18,7 +18,7 @@ MINUS: Final = "\u2212"
 
 # States and names that the pages call otherwise than the program does.
 STATUSES: Final = (  # of assessors, in the order of their way
-    "invited", "reading", "judging", "idle", "finished", "stopped", "declined", "excluded",
+    "invited", "reading", "judging", "idle", "finished", "stopped", "declined", "excluded", "deleted",
 )  # fmt: skip
 WORDS: Final = {  # what a page says otherwise than the program: of assessors, of how they came, of events
     "api": "program",
