@@ -182,11 +182,10 @@ def ask_in_campaign(
         )
     row = store.read(lambda connection: find(connection, campaign))
     replies = store.read(lambda connection: unanswered(connection, row.id))
-    done = tuple(assessor.work() for assessor in assessors)
     stopped = answers.stopped
-    if row.status != "running":
+    if row.status in ("paused", "stopped"):
         stopped = f"the campaign is {row.status}; qrowd campaign status {campaign} --set running lets it go on"
-    return CampaignWork(campaign, done, replies, answers.cost, stopped)
+    return CampaignWork(campaign, tuple(one.work() for one in assessors), replies, answers.cost, stopped)
 
 
 @dataclass
