@@ -160,6 +160,11 @@ def test_battles_can_be_ranked_over_topics(asked, tmp_path):
     assert commands == ["prefer agree", "prefer bradley-terry"]
     line = "qrowd prefer bradley-terry --preferences arena.csv --across-topics"
     assert f"Which system wins, whoever judges? {line}" in words_of(out)
+    answers = [f"{t},{s},{a},{len(a + s) % 2}" for t in (1, 2) for s in ("x", "yy") for a in ("ann", "eve")]
+    (tmp_path / "answers.csv").write_text("\n".join(["topic,system,assessor,value", *answers, ""]))
+    out, commands = asked("answers.csv", "arena.csv")
+    assert "compare" in commands
+    assert "Which system do preferences favour?" not in out
 
 
 def test_judgments_alone_say_what_needs_runs(asked, folder):

@@ -129,10 +129,12 @@ def test_the_statement_is_written_to_a_file_of_its_own(qrowd, panel):
         (["--statement", "now"], "output now: the ending must be one of "),
         (["--statement", "next.json"], "--statement next.json: this is the file of --design; name another"),
         (["--statement", "./b.csv", "-o", "b.csv"], "--statement ./b.csv: this is the file of -o; name another"),
+        (["-o", "next.json"], "-o next.json: this is the file of --design; name another"),
+        (["--design", "b.json", "-o", "./b.json"], "-o ./b.json: this is the file of --design; name another"),
         (["--statement", "-", "-o", "-"], "--statement -: standard output takes the batch; name a file for one of"),
     ],
 )
-def test_a_statement_replaces_neither_the_design_nor_the_batch(qrowd, panel, arguments, said):
+def test_no_file_replaces_another_of_the_same_call(qrowd, panel, arguments, said):
     outcome = qrowd(*QUESTION, *MODEL, "--scale", "0-3", *arguments)
     assert outcome.status == 2
     assert said in outcome.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -206,14 +207,13 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
 
 
 def _check_files(statement: str | None, output: str | None, design: str) -> None:
-    """Refuse a statement that would replace the batch or the design, before any work is done."""
-    if statement is None:
-        return
-    if is_standard_output(statement) and is_standard_output(output):
+    """Refuse files of which one would replace another, before any work is done."""
+    if statement and is_standard_output(statement) and is_standard_output(output):
         raise ArgumentError(f"--statement {statement}: standard output takes the batch; name a file for one of them")
-    for option_name, path in (("-o", output), ("--design", design)):
-        if path and Path(path).absolute() == Path(statement).absolute():
-            raise ArgumentError(f"--statement {statement}: this is the file of {option_name}; name another")
+    files = {"--statement": statement, "-o": output, "--design": design}
+    for (name, path), (other_name, other) in combinations(files.items(), 2):
+        if path and other and Path(path).absolute() == Path(other).absolute():
+            raise ArgumentError(f"{name} {path}: this is the file of {other_name}; name another")
 
 
 def _write(output: str, result: NextJudgments, topics: str | None, documents: list[str] | None) -> None:
