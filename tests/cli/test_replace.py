@@ -137,6 +137,20 @@ def test_people_who_judged_a_small_part_have_scores_with_a_lower_min_coverage(qr
     assert "more than another assessor" in outcome.out
 
 
+def test_models_of_a_folder_can_be_excluded(qrowd, people, folder):
+    models = folder / "models"
+    models.mkdir()
+    for name in ("sven", "llm-a", "bob-2"):
+        (models / f"{name}.qrels").write_text((folder / "judges" / "sven.qrels").read_text())
+    for judgments in (people, (*people, models)):
+        outcome = qrowd("replace", *judgments, "--model", models, "--exclude", "llm*", "lena")
+        assert outcome.err.startswith("note: excluded: lena, llm-a\n")
+        assert "llm-a" not in outcome.out
+        assert {"sven", "bob-2", "ann"} <= set(outcome.out.split())
+    refused = qrowd("replace", *people, "--model", models / "sven.qrels", "--exclude", "sven")
+    assert refused.err.endswith("qrowd: --exclude sven: it leaves nobody whom --model or --gold names\n")
+
+
 def test_numbers_go_to_files(qrowd, people, folder, tmp_path):
     arguments = ("replace", *people, "--model", folder / "judges" / "sven.qrels")
     assert qrowd(*arguments, "--output", "test.csv").status == 0

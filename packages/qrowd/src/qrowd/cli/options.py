@@ -143,7 +143,7 @@ class Data:
         from qrowd.model.labels import closest
 
         panel = self._collected()
-        names = [text for text in texts if text in panel.assessors]
+        names = list(texts)  # and paths, which are nobody's names
         paths = [text for text in texts if text not in panel.assessors]
         for path in paths:
             where = path.rpartition("=")[2]
@@ -151,7 +151,6 @@ class Data:
                 raise ArgumentError(
                     f"--{option} {path}: neither an assessor nor a file; {closest(path, panel.assessors, 'assessor')}"
                 )
-        parts = [panel]
         if paths:
             further = files.read_judgments(paths, assessor=self.assessor, **table_settings(self, "judgments"))
             show_notes(further.notes)
@@ -159,8 +158,11 @@ class Data:
             for name in set(further.assessors) & set(panel.assessors):
                 if not reading.same_rows(panel.select(assessors=[name]), further.select(assessors=[name])):
                     raise ArgumentError(f"--{option}: {name!r} also judges in another file; rename it: NAME=PATH")
-            parts.append(further.select(assessors=lambda assessor: assessor not in panel.assessors))
-        judgments = self._normalised(self._settled(concatenate_judgments(parts)))
+            panel = concatenate_judgments([panel, further.select(assessors=lambda one: one not in panel.assessors)])
+        judgments = self._normalised(self._settled(panel))
+        names = [name for name in names if name in judgments.assessors]
+        if texts and not names:
+            raise ArgumentError("it leaves nobody whom --model or --gold names", "exclude", self.exclude)
         if self.slots is not None:
             others = judgments.select(assessors=lambda assessor: assessor not in names)
             judgments = concatenate_judgments([self._in_slots(others), judgments.select(assessors=names)])
@@ -174,10 +176,7 @@ class Data:
         return judgments, names[0] if names else None
 
     def _collected(self) -> Judgments:
-        """The judgments of the files or the campaign, as they are, without excluded assessors."""
-        return reading.in_clusters(reading.without(self._of_source(), self.exclude), self.clusters)
-
-    def _of_source(self) -> Judgments:
+        """The judgments of the files or the campaign, as they are."""
         from qrowd import files
         from qrowd.cli.progress import progress
         from qrowd.model.preferences import Preferences
@@ -213,11 +212,13 @@ class Data:
         return normalise_magnitudes(judgments, scheme=scheme)
 
     def _settled(self, judgments: Judgments) -> Judgments:
-        """Recoded, and with the declared scales, which are those of the new values."""
+        """Without excluded assessors, in clusters, recoded, and with the declared scales, those of the new values."""
         from qrowd import files
 
         scales = dict(map(pattern_and_scale, self.scale or []))
-        recoded = judgments if self.recode is None else judgments.recode(files.read_recoding(self.recode))
+        recoded = reading.in_clusters(reading.without(judgments, self.exclude), self.clusters)
+        if self.recode:
+            recoded = recoded.recode(files.read_recoding(self.recode))
         return recoded.with_scales(scales) if scales else recoded
 
 
