@@ -1,11 +1,14 @@
 """Assessors who judged little of the pools are the first thing that a report speaks of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import qrowd
 from qrowd import Conventions
 from qrowd.errors import ScaleError
+from qrowd.model.judgments import concatenate_judgments
 from qrowd.reports.comparison import compare
 from qrowd.reports.design_tables import plan
 from qrowd.reports.evaluation import evaluation_of
@@ -51,6 +54,16 @@ def test_both_remedies_silence_the_warning(runs_and_crowd):
     assert "Caution" not in evaluation_of(runs, crowd.slots(4), ["nDCG@10"], rng=1).sentence
     merged = evaluation_of(runs, crowd, ["nDCG@10"], methods=["dawid-skene(per=all)"], rng=1)
     assert "Caution" not in merged.sentence
+
+
+def test_one_slot_is_no_remedy(runs_and_crowd):
+    runs, crowd = runs_and_crowd
+    first = crowd.slots(2).select(assessors=["slot 1"])
+    halves = [first.select(documents=lambda name, n=n: int(name[1:]) % 3 == n) for n in range(3)]
+    named = [replace(half, assessors=(f"w{n}",)) for n, half in enumerate(halves)]
+    sentence = evaluation_of(runs, concatenate_judgments(named), ["nDCG@10"], rng=1).sentence
+    assert "Caution: an assessor judged 33 % of a topic's pool on average" in sentence
+    assert "Remedy: qrowd evaluate --method" in sentence
 
 
 def test_slots_are_no_remedy_where_assessors_judge_on_different_scales(runs_and_crowd):

@@ -8,6 +8,7 @@ from random import Random
 import pandas as pd
 import pytest
 
+from qrowd.files import read_checks
 from qrowd.reports.document import RENDERERS
 
 CAMPAIGN = """
@@ -311,6 +312,11 @@ def test_the_folder_of_a_new_campaign_can_be_created_as_it_is(qrowd, tmp_path, p
     again = qrowd("campaign", "init", "My Kitchen")
     assert again.status == 2
     assert again.err == "qrowd: My Kitchen: is not empty; name a new folder\n"
+
+
+def test_the_check_documents_of_a_new_campaign_are_read_by_qrowd_magnitude(qrowd):
+    qrowd("campaign", "init", "numbers", "--protocol", "magnitude")
+    assert read_checks("numbers/checks.txt") == {"t1": ("t1-d1", "t1-d8"), "t2": ("t2-d1", "t2-d8")}
 
 
 def test_a_new_campaign_has_a_folder_where_none_is_named(qrowd, tmp_path):

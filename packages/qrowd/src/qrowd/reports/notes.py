@@ -178,17 +178,17 @@ def _little_judged(scores: Scores) -> str:
     if not judged.any() or (mean := float(scores.coverage[judged].mean())) >= LITTLE_COVERAGE:
         return ""
     n = slots_of(scores.coverage)
-    text = (
-        f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
-        "did not judge count as not relevant, so the scores are too low."
-    )
     scales = list(about["scales"].values())
     kinds = {scale.kind for scale in scales}
     method = "geometric-mean" if kinds == {"magnitude"} else "'dawid-skene(per=all)'"
     first = "--exclude those who gave magnitudes; then " if kinds > {"magnitude"} else ""
-    if alike(scales):
+    if n > 1 and alike(scales):
         first = f"--slots {n} makes the first judgments of each document {count(n, 'assessor')}; "
-    return f"{text} Remedy: {first}qrowd evaluate --method {method} merges all judgments of a document first."
+    return (
+        f" Caution: an assessor judged {percent(mean, 0)} of a topic's pool on average, and documents that an assessor "
+        f"did not judge count as not relevant, so the scores are too low. Remedy: {first}qrowd evaluate --method "
+        f"{method} merges all judgments of a document first."
+    )
 
 
 def _ranking(scores: Scores, conventions: dict[str, object]) -> Iterator[Note]:

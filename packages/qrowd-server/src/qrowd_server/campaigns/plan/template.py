@@ -111,7 +111,9 @@ def template_files(name: str = NAME, protocol: Protocol = "grades", *, folder: s
         "pool.txt": "".join(f"{topic} {document}\n" for topic, names in documents.items() for document in names),
     }
     if protocol == "magnitude":
-        content["checks.txt"] = "".join(f"{topic} {names[0]} {names[-1]}\n" for topic, names in documents.items())
+        content["checks.txt"] = "topic H N\n" + "".join(
+            f"{topic} {names[0]} {names[-1]}\n" for topic, names in documents.items()
+        )
     return content
 
 
