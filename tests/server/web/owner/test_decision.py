@@ -52,6 +52,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield place
 
 
+@pytest.fixture(scope="module")
+def judged(made: Place) -> Place:
+    """The same, after two assessors judged in the first of them."""
+    assert "Which system is better?" not in made.owner().get(PAGE).text, "nobody has judged"
+    filling = Thread(target=lambda: asyncio.run(judge(made.store)))
+    filling.start()
+    filling.join()
+    made.clock.now += 100
+    return made
+
+
 def decided(owner: Browser, path: str) -> str:
     """The page once the systems are compared."""
     for _ in range(60):
@@ -62,24 +73,19 @@ def decided(owner: Browser, path: str) -> str:
     raise AssertionError("the systems are not compared after a minute")
 
 
-def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place, qrowd) -> None:
+def test_the_page_holds_the_sentences_and_conditions_of_the_commands(judged: Place, qrowd) -> None:
     def said(command: str) -> list[str]:
-        outcome = qrowd(*command.split(), "--campaign", "pilot", "--names", "--database", made.store.url.database)
+        outcome = qrowd(*command.split(), "--campaign", "pilot", "--names", "--database", judged.store.url.database)
         assert outcome.status == 0, outcome.err
         return outcome.out.splitlines()
 
-    assert "Which system is better?" not in made.owner().get(PAGE).text, "nobody has judged"
-    filling = Thread(target=lambda: asyncio.run(judge(made.store)))
-    filling.start()
-    filling.join()
-    made.clock.now += 100
-    page = decided(made.owner(), RESULTS)
+    page = decided(judged.owner(), RESULTS)
     assert page.count("Which system is better?") == 1
     words = html.unescape(text_of(page))
     compared = said("compare --unjudged condensed")
     assert compared[0] in words
     for path in (PAGE, f"{PAGE}/live"):
-        assert compared[0].partition(" Caution:")[0] in html.unescape(text_of(decided(made.owner(), path)))
+        assert compared[0].partition(" Caution:")[0] in html.unescape(text_of(decided(judged.owner(), path)))
     assert "qrowd compare --campaign pilot --unjudged condensed --names says the same" in words, "its gold questions"
     conditions = compared[compared.index(next(line for line in compared if line.startswith("test of all pairs"))) :]
     left_out = ("agreement of rankings: ", "AP correlation: ", "AP-b: ", "same sign: ")
@@ -95,21 +101,21 @@ def test_the_page_holds_the_sentences_and_conditions_of_the_commands(made: Place
     assert re.search(r"\b(ann|bob) \d", of_document), "owners read names, as on other pages"
     first = disputed[4].split()
     assert f"Document {first[1]} of topic {first[0]}" in words
-    item = made.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
+    item = judged.owner().get(f"{PAGE}/review/item?topic={first[0]}&document={first[1]}")
     assert item.status == 200
     assert f'href="{PAGE}/review/item?topic={first[0]}&amp;document={first[1]}"' in page
 
 
 def test_a_decision_is_kept_for_a_minute_while_units_are_open_and_without_them_until_something_happens(
-    made: Place, monkeypatch: pytest.MonkeyPatch
+    judged: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module, computed = "qrowd_server.web.owner.decision", []
     monkeypatch.setattr(f"{module}.decide", lambda *_: computed.append(1) or Decision(f"Answer {len(computed)}."))
-    assert made.store.read(lambda c: leases(c, find_campaign(c, "pilot").id)) == {}
-    owner = made.owner()
+    assert judged.store.read(lambda c: leases(c, find_campaign(c, "pilot").id)) == {}
+    owner = judged.owner()
 
     def happens() -> None:
-        made.store.write(lambda c: note_names(c, "pilot", "judgments", "csv", made.clock.now))
+        judged.store.write(lambda c: note_names(c, "pilot", "judgments", "csv", judged.clock.now))
 
     def shown() -> str:
         for path in (PAGE, RESULTS):
@@ -127,22 +133,22 @@ def test_a_decision_is_kept_for_a_minute_while_units_are_open_and_without_them_u
     assert shown() == while_judging
 
 
-def test_the_decision_of_one_assessor_is_that_of_compare_without_disagreements(made: Place) -> None:
-    runs = made.store.read(lambda c: kept_runs(c, "pilot"))
+def test_the_decision_of_one_assessor_is_that_of_compare_without_disagreements(judged: Place) -> None:
+    runs = judged.store.read(lambda c: kept_runs(c, "pilot"))
     grades = [(topic, f"d{d}", "ann", float(d % 4)) for topic in ("t1", "t5", "t9") for d in range(6)]
-    judged = Judgments.from_rows(grades, scales={"*": "0-3"})
-    decision = decide(runs, judged, condensed=False)
-    assert decision.sentence == compare(runs, judged).sentence
+    grades_of_ann = Judgments.from_rows(grades, scales={"*": "0-3"})
+    decision = decide(runs, grades_of_ann, condensed=False)
+    assert decision.sentence == compare(runs, grades_of_ann).sentence
     assert decision.answer
     assert decision.conditions
     assert (decision.disagreement, decision.disputed) == ("", ())
 
 
-def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) -> None:
+def test_a_gold_document_is_called_so_and_shown_with_its_answers(judged: Place) -> None:
     sql = "select raw, is_right from gold_answer join document on document.id = document_id where label = 'd1'"
-    answers = made.store.read(lambda c: c.exec_driver_sql(sql).all())
+    answers = judged.store.read(lambda c: c.exec_driver_sql(sql).all())
     assert answers, "nobody answered it"
-    page = made.owner().get(f"{PAGE}/review/item?topic=t1&document=d1").text
+    page = judged.owner().get(f"{PAGE}/review/item?topic=t1&document=d1").text
     words = " ".join(html.unescape(text_of(page)).split())
     assert "A gold document" in words
     assert "Right is 3." in words
@@ -152,7 +158,7 @@ def test_a_gold_document_is_called_so_and_shown_with_its_answers(made: Place) ->
     for raw, right in answers:
         assert f"{raw} {'right' if right else 'wrong'}" in words
     assert "Open the answer again" not in words
-    assert "A gold document" not in made.owner().get(f"{PAGE}/review/item?topic=t1&document=d0").text
+    assert "A gold document" not in judged.owner().get(f"{PAGE}/review/item?topic=t1&document=d0").text
 
 
 def test_parquet_is_offered_where_it_can_be_written(made: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,18 +178,20 @@ def test_the_table_of_judgments_is_said_to_hold_gold_documents_that_a_run_ranks_
     assert "also of gold documents, with their order" in made.owner().get("/owner/c/listed/results").text
 
 
-def test_viewers_see_no_grades_of_single_assessors(made: Place) -> None:
-    number = made.store.write(lambda c: add_account(c, "vera", hash_password(PASSWORD), made.clock.now, role="member"))
-    campaign = made.store.read(lambda c: find_campaign(c, "pilot")).id
-    made.store.write(lambda c: set_member(c, campaign, number, "viewer"))
-    viewer = Browser(streaming(made.app), made.base)
+def test_viewers_see_no_grades_of_single_assessors(judged: Place) -> None:
+    number = judged.store.write(
+        lambda c: add_account(c, "vera", hash_password(PASSWORD), judged.clock.now, role="member")
+    )
+    campaign = judged.store.read(lambda c: find_campaign(c, "pilot")).id
+    judged.store.write(lambda c: set_member(c, campaign, number, "viewer"))
+    viewer = Browser(streaming(judged.app), judged.base)
     token = viewer.get("/owner/login").field("csrf")
-    viewer.post("/owner/login", {"csrf": token, "name": "vera", "password": PASSWORD}, origin=made.base)
+    viewer.post("/owner/login", {"csrf": token, "name": "vera", "password": PASSWORD}, origin=judged.base)
     page = decided(viewer, RESULTS)
     assert "What assessors disagree about" in page
     assert not {"ann", "bob"} & set(re.findall(r"\w+", text_of(page)))
     assert "/review/item" not in page
-    assert "/review/item" in decided(made.owner(), RESULTS)
+    assert "/review/item" in decided(judged.owner(), RESULTS)
 
 
 def test_a_campaign_without_runs_has_no_decision(made: Place) -> None:

@@ -123,7 +123,7 @@ def question_progress(connection: Connection, row: CampaignRow) -> QuestionProgr
     last: Mapping[str, Any] = looks[-1].data["looked"] if looks else {}
     return QuestionProgress(
         **{key: asked[key] for key in ("text", "measure", "confidence", "target")},
-        sentence=last.get("sentence", "Nobody has judged yet."),
+        sentence=last.get("sentence", "No answers have been looked at yet."),
         answer=last.get("answer", ""),
         n_judged=looks[-1].data["n_judged"] if looks else 0,
         n_drawn=sum(len(one.data["documents"]) for one in events.of_kind(connection, row.id, DRAWN)),
