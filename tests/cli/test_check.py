@@ -52,6 +52,8 @@ OTHERS = {
     "batch.csv": ("topic,document,order,probability,query,title,text\nq,d,1,0.2,bees,,\n",
                   "looks like a batch of qrowd next that nobody has judged: add the columns assessor and value, and "
                   "give it as --judgments"),
+    "empty.csv": ("topic,document,order,probability,query\n",
+                  "looks like a batch of qrowd next that is empty, since nothing was left to judge: leave it out"),
     "samples.csv": ("sample_id,epoch,score\ns,1,1\n", f"looks like samples of Inspect; not read, since {ANSWERS}"),
     "grades.tsv": (
         "conv_id\tturn_id\trun_id\tgpt4-label\n1\t2\ta\t3\n",

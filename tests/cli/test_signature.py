@@ -100,7 +100,7 @@ FIELDS = {
     "prefer agree": "transitivity | topics 25 | assessors 3",
     "prefer bradley-terry": "resample pairs 3 | seed 1",
     "magnitude": "magnitude median | topics 25 | assessors 199 | gold gold",
-    "next": 'question "bm25 > hybrid" | scale 0-3 | seed 1',
+    "next": 'models llm-a | question "bm25 > hybrid" | scale 0-3 | seed 1',
     "evaluate": (
         "assessors 5 | exclude crowd-* | ties document | unjudged nonrelevant | methods majority | over topics 10000 | "
         "seed 1"

@@ -162,6 +162,7 @@ def test_each_ending_has_its_form(tmp_path):
     assert (tmp_path / "x.md").read_text() == paper.to_markdown()
     assert html_table(paper.table) in (tmp_path / "x.html").read_text()
     assert f"**{paper.table.title}**" in paper.to_markdown()
+    assert paper.to_markdown().endswith(f"\n\n<!-- {paper.signature} -->\n")
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "x.csv"), paper.to_frame())
 
 

@@ -3,9 +3,8 @@
     qrowd 0.3.0 | nDCG@10 | runs 63 | topics 53 | assessors 18 | ties document | missing zero | both 10000 | seed 1
 
 The fields stand in this order: the version; measures and statistics; what was evaluated; how judgments were prepared;
-conventions that differ from the default or changed a number; other options that differ from the default; what was
-resampled and how often; the seed. Whatever is left out has its default, so that two results of one function with the
-same signature, of the same data, are equal.
+conventions that differ from the default or changed a number; other options that do; what was resampled and how often;
+the seed. So two results of one function with the same signature, of the same data, are equal.
 """
 
 from __future__ import annotations
@@ -64,8 +63,9 @@ def signature_of(
     names = [measures] if isinstance(measures, str) else [*measures]
     names += [asked.get(name, name) for name in statistics if name not in facts.get("not_computed", ())]
     evaluated = {**facts, **of_data, "topics": facts.get("topics")}  # methods are no assessors; `top` shows fewer runs
-    sizes = ((noun, evaluated.get(name)) for noun, name in COUNTS.items())
-    counts = {noun: len(set(n)) if isinstance(n, tuple) else n for noun, n in sizes if n}
+    counts = {
+        noun: len(set(n)) if isinstance(n, tuple) else n for noun, name in COUNTS.items() if (n := evaluated.get(name))
+    }
     if of_topics := facts.get("clusters"):
         counts |= {"topics": len(of_topics), "clusters": len(set(of_topics.values()))}
     conventions = facts.get("conventions") or getattr(asked.get("conventions"), "as_dict", dict)()
@@ -74,6 +74,7 @@ def signature_of(
         for name, value in {**Conventions().as_dict(), **conventions}.items()
         if value != getattr(Conventions, name, None) or name in evaluated.get("in_force", ())
     }
+    others |= {"models": facts["models"]} if facts.get("models") else {}
     for name, value in asked.items():
         default = None if call is None else call.signature.parameters[name].default
         if name not in OTHERS and name not in statistics and _is_option(value) and value != default:
@@ -107,9 +108,8 @@ def written(options: Facts) -> Iterator[str]:
 
 def _is_option(value: Any) -> bool:
     """Whether a value is of words and numbers; judgments and tables, also as dictionaries, are data."""
-    parts = value.values() if isinstance(value, Mapping) else []
-    plain = isinstance(value, str | Number | list | tuple | Mapping | None)
-    return plain and not any(isinstance(part, Mapping) for part in parts)
+    is_plain = isinstance(value, Sequence | Number | Mapping | None)
+    return is_plain and not any(isinstance(part, Mapping) for part in getattr(value, "values", list)())
 
 
 def _facts(*objects: Any) -> dict[str, Any]:

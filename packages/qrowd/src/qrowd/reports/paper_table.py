@@ -91,8 +91,8 @@ class PaperTable(Reported):
         return "\n".join([PACKAGES, *comments, *latex_table(self.table, label=label)]) + "\n"
 
     def to_markdown(self) -> str:
-        """The table in Markdown, its caption above it."""
-        return "\n".join(markdown_table(self.table)) + "\n"
+        """The table in Markdown, its caption above it, the signature as a comment below."""
+        return "\n".join(markdown_table(self.table)) + f"\n\n<!-- {self.signature} -->\n"
 
 
 def systems_table(

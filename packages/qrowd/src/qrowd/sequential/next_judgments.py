@@ -45,10 +45,9 @@ class NextJudgments(Result):
     and an 80 % interval; one more than there are where all of them may not decide it. design : to be given to the next
     call.
 
-    models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : of the runs, left
-    out because no model judged them. n_waiting : documents that were drawn and are not judged; n_held : judgments that
-    count only when a document that was drawn before them is judged; n_others : judgments of documents that were not
-    drawn, since the first draw.
+    models : cheap assessors. n_topics : of the runs, on which systems are compared; n_topics_out : left out because no
+    model judged them. n_before : documents drawn before this call; n_waiting : of them, not judged; n_held : judgments
+    that count only when a document drawn before them is judged; n_others : of documents not drawn since the first draw.
     """
 
     statement: Statement
@@ -62,6 +61,7 @@ class NextJudgments(Result):
     models: tuple[str, ...] = field(default=(), repr=False)
     n_topics: int = 0
     n_topics_out: int = 0
+    n_before: int = 0
     n_waiting: int = 0
     n_held: int = 0
     n_others: int = 0
@@ -71,9 +71,8 @@ class NextJudgments(Result):
     @property
     def order(self) -> NDArray[np.int64]:
         """Order of the documents of the batch among all that were drawn, from 1."""
-        place = {number: i for i, number in enumerate(self.design.draws.document.tolist(), 1)}
-        number = {pair: i for i, pair in enumerate(zip(self.design.topics, self.design.documents, strict=True))}
-        return np.array([place[number[pair]] for pair in zip(self.topics, self.documents, strict=True)], np.int64)
+        drawn = [(self.design.topics[i], self.design.documents[i]) for i in self.design.draws.document]
+        return np.array([drawn.index(pair) + 1 for pair in zip(self.topics, self.documents, strict=True)], np.int64)
 
     @property
     def sentence(self) -> str:
@@ -207,6 +206,7 @@ def next_judgments(
         models=() if by_models is None else by_models.assessors,
         n_topics=len(used.topics),
         n_topics_out=len(retrieved.topics) - len(used.topics),
+        n_before=len(drawn),
         n_waiting=int(waiting.size),
         n_held=int(answered[n_counting:].sum()),
         n_others=int((judged & ~current.known & drawn.left()).sum()),
