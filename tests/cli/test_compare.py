@@ -209,7 +209,7 @@ def test_a_condition_that_means_nothing_has_exit_status_2(qrowd, panel, conditio
 @pytest.mark.parametrize("condition", ["hybrid<=splade", "bm25<hybrid"])
 def test_a_condition_is_about_the_systems_that_are_named_in_their_order(qrowd, panel, condition):
     printed = qrowd("compare", *panel, "--fail-if", condition, "--systems", "hybrid", "bm25")
-    problem = "--systems names others, or in another order; leave it out"
+    problem = "--systems names others, or in another order; leave --systems out"
     assert (printed.status, printed.err) == (2, f"qrowd: --fail-if '{condition}': {problem}\n")
 
 

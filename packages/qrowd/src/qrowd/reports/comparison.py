@@ -294,13 +294,13 @@ def compare_scores(
     if gate:
         pair = gate.first, gate.second
         if tuple(systems or pair) != pair:
-            raise ArgumentError("--systems names others, or in another order; leave it out", "fail_if", fail_if)
+            raise ArgumentError("--systems names others, or in another order; leave --systems out", "fail_if", fail_if)
         systems = pair
     for name in (*(systems or ()), *([] if baseline is None else [baseline])):
         number_of(name, labelled.systems, "system")
     if assessors and not systems:
         raise ArgumentError(
-            "the two versions of the system are missing; name them by systems, the new one first",
+            "the two versions of the system are missing; name them, too: --systems NEW OLD",
             "assessors",
             assessors,
         )
