@@ -192,6 +192,15 @@ def test_runs_alone_can_be_judged_next(asked, folder):
     assert "  not: compare, agree, plan, replace, since there are no judgments\n" in out
 
 
+def test_runs_whose_columns_are_named_are_read_by_what_is_offered(qrowd, tmp_path):
+    rows = [f"q{q},a{n},{system},{n}" for q in (1, 2) for system in "xy" for n in (1, 2, 3)]
+    (tmp_path / "ranked.csv").write_text("\n".join(["query,article,system,rank", *rows, ""]))
+    out = words_of(qrowd("check", "ranked.csv", "--column", "document=article").out)
+    offered = "next --runs ranked.csv --column document=article --question best --scale 0-3"
+    assert f"What should I label next? qrowd {offered}" in out
+    assert qrowd(*offered.split()).status == 0
+
+
 def test_what_preferences_cannot_say_is_for_want_of_judgments(qrowd, asked, tmp_path):
     (tmp_path / "prefs.txt").write_text("q x y\nq y z\nq x z\n")
     out, _ = asked("prefs.txt")

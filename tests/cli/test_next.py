@@ -61,16 +61,20 @@ def test_a_question_is_asked_judged_and_decided(qrowd, panel):
     assert "Open: rerank-llm - tf-idf is " in first.out
     assert len(batch()) == 20
     assert first.err == f"{DESIGN_WRITTEN}wrote batch.csv\n"
-    assert "seed: 1; 0 documents drawn before this call and 20 in it, of which the batch holds" in first.out
+    assert (
+        "seed: 1; 0 documents drawn before this call; the batch holds what nobody judged of these and of 20 more"
+        in first.out
+    )
     panel()
     second = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-n", "100", "-o", "batch.csv")
     assert len(batch()) == 100
     assert "20 of 401 documents judged" in second.out
-    assert "seed: 1; 20 documents drawn before this call and 100 in it, " in second.out
     assert (
-        "seed: 1; 120 documents drawn before this call and 0 in it, "
-        in qrowd(*QUESTION, *MODEL, "--judgments", "people.csv").out
+        "seed: 1; 20 documents drawn before this call; the batch holds what nobody judged of these and of 100 more"
+        in second.out
     )
+    looked = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv").out
+    assert "120 documents drawn before this call; the batch holds what nobody judged of these and of 0 more" in looked
     panel()
     last = qrowd(*QUESTION, *MODEL, "--judgments", "people.csv", "-o", "batch.csv")
     assert last.out.startswith(

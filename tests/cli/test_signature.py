@@ -107,7 +107,7 @@ FIELDS = {
     ),
     "compare": "exclude crowd-* llm-* | slots 2 | ties document | unjudged nonrelevant | both 10000 | seed 2",
     "table": "exclude crowd-* llm-* | slots 2 | ties document | unjudged nonrelevant",
-    "next --runs panel/runs --question best": "assessors 4 | exclude crowd-* | question best | scale 0-3 | seed 1",
+    "next --runs panel/runs --question best": "exclude crowd-* | models llm-a | question best | scale 0-3 | seed 1",
 }
 
 

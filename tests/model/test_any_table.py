@@ -345,7 +345,9 @@ def test_the_first_sheet_of_a_workbook_is_a_table():
 def test_all_columns_that_are_not_there_are_named_at_once():
     with pytest.raises(ArgumentError, match=r"^no topic column .* and no document column .* among t, d, value; rename"):
         Judgments.from_frame({"t": ["1"], "d": ["a"], "value": [1]}, assessor="ann")
-    with pytest.raises(ArgumentError, match=r"name the column: --column score=HEADER, or rank=HEADER$"):
+    with pytest.raises(
+        ArgumentError, match=r"name the column by --column, where it is an option: score=HEADER, or rank=HEADER$"
+    ):
         Runs.from_frame({"topic": ["1"], "document": ["a"], "place": [1]}, system="bm25")
 
 

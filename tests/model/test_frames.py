@@ -221,9 +221,8 @@ def test_an_order_or_rank_may_be_missing_but_not_be_something_else(frame_of):
 def test_a_missing_column_is_named_with_what_is_there_and_how_to_name_it(name, frame_of):
     frame = frame_of({column: cells for column, cells in GOOD.items() if column != name})
     there = ", ".join(column for column in GOOD if column != name)
-    expected = (
-        rf"no {name} column \(one of {name}, .*\) among {there}; rename it, or name the column: --column {name}=HEADER"
-    )
+    remedy = f"rename it, or name the column by --column, where it is an option: {name}=HEADER"
+    expected = rf"no {name} column \(one of {name}, .*\) among {there}; {remedy}"
     with pytest.raises(ArgumentError, match=expected):
         Judgments.from_frame(frame)
 

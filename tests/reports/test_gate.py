@@ -25,7 +25,8 @@ NUMBERS = st.floats(-1, 1)
         ("new<=old + .5", "new", "<=", "old", 0.5),
         ("new<=old-0.5", "new", "<=", "old-0.5", 0),
         ("new<=old-0.5-0.5", "new", "<=", "old-0.5", -0.5),
-        ("bm25+rm3<a b+1", "bm25+rm3", "<", "a b", 1),
+        ("bm25+rm3<a b + 1", "bm25+rm3", "<", "a b", 1),
+        ("new<=old-9", "new", "<=", "old-9", 0),  # a misspelt name is no margin of 9, which would never fail
     ],
 )
 def test_a_condition_names_two_systems_and_a_margin(text, first, sign, second, margin):

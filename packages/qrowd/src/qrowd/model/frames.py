@@ -216,7 +216,7 @@ def preference_columns(frame: Frame, options: TableOptions, assessor: str | None
     if not shown and "other" not in table.role_of:
         raise ArgumentError(
             f"no other column (one of {', '.join(PREFERENCE_COLUMNS['other'])}), nor the two documents as a and b; "
-            "name the column: --column other=HEADER"
+            "name the column by --column, where it is an option: other=HEADER"
         )
     if shown and "topic" not in table.role_of:
         table.need("preferred")
@@ -468,7 +468,7 @@ class _Table:
         columns = " ".join(f"{role}=HEADER" for role in missing)
         raise ArgumentError(
             f"no {wanted} among {', '.join(self.columns)}; rename {'it' if len(missing) == 1 else 'them'}, or "
-            f"name the column{'' if len(missing) == 1 else 's'}: --column {columns}"
+            f"name the column{'' if len(missing) == 1 else 's'} by --column, where it is an option: {columns}"
             + (", or rank=HEADER" if "score" in missing else "")
         )
 

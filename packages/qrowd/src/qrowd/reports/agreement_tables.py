@@ -209,7 +209,7 @@ def assessors_document(profiles: AssessorProfiles, *notes: Note) -> Document:
     reasons = [Note(name, reasons) for name, reasons in outlying.items()]
     if outlying:
         names = " ".join(map(shlex.quote, outlying))
-        text = f"--exclude {names} leaves out who stands out, in each command that reads judgments"
+        text = f"--exclude {names} leaves out who stands out, in each command that has it"
         if 2 * len(list(filter(MODEL_NAME.search, profiles.assessors))) > n:
             text += "; caution: most assessors are models by name, who may err alike: leave out no person for that"
         reasons.append(Note("exclude", text))

@@ -20,7 +20,7 @@ OUTCOMES = {  # by the sign: passes, fails
     "<": ("Passes: {} is not shown", "Fails: {} is shown"),
     "<=": ("Passes: {} is excluded", "Fails: {} is not excluded"),
 }
-MARGIN = re.compile(r"(.*?\S)\s*([+-])\s*(\d+\.?\d*|\.\d+)")
+MARGIN = re.compile(r"(.*?\S)\s*([+-])\s*(\d*\.\d+|(?<=\s)\d+)")  # "-9" may end a name: a whole one needs blanks
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,8 @@ def _notes(report: NextJudgmentsReport) -> Iterator[Note]:
         yield Note("not drawn", f"{count(one.n_others, 'judged document')}: used for predictions only")
     yield Note(
         "seed",
-        f"{design.seed}; {count(one.n_before, 'document')} drawn before this call and "
-        f"{len(design.draws) - one.n_before:,} in it, of which the batch holds those that nobody judged",
+        f"{design.seed}; {count(one.n_before, 'document')} drawn before this call; "
+        f"the batch holds what nobody judged of these and of {len(design.draws) - one.n_before:,} more",
     )
     if report.n_judgments:
         yield Note("so far", f"{count(report.n_judgments, 'judgment')} by {count(report.n_assessors, 'assessor')}")

@@ -135,7 +135,7 @@ class Asking:
         one, settings, judged = self.inspection, self.inspection.settings, self.judgments
         contents = [name for name in get_args(Content) if getattr(one, name, one) is not None]
         paths = defaultdict(str, {name: shlex.join(short_paths(one.of(name))) for name in contents})
-        systems = () if one.runs is None else one.runs.systems
+        systems = getattr(one.runs, "systems", ())
         judgments = paths["judgments"] or paths["magnitudes"]
         of_models = [file for file in one.of("judgments") if file.name in self.models]
         models = shlex.join(short_paths(of_models) if 3 < len(self.models) == len(of_models) else self.models)
@@ -162,7 +162,7 @@ class Asking:
             "models": models,
             "of_runs": f"--runs {paths['runs']}{settings.options('system')} " if self.scores is not None else "",
             "and_models": f" --model {models}" if models else "",
-            "and_judgments": f" --judgments {judgments}{options}" if judgments else "",
+            "and_judgments": f" --judgments {judgments}{options}" if judgments else settings.options("incomplete_rows"),
             "scale": self.scale,
             "only_system": len(systems) == 1,
             "several_systems": len(systems) > 1,
