@@ -192,6 +192,17 @@ def test_runs_alone_can_be_judged_next(asked, folder):
     assert "  not: compare, agree, plan, replace, since there are no judgments\n" in out
 
 
+def test_what_is_offered_leaves_the_design_of_another_question_alone(qrowd, folder, tmp_path):
+    assert "--design" not in qrowd("check", "panel/runs").out
+    written = qrowd("next", "--runs", "panel/runs", "--question", "bm25 > hybrid", "--scale", "0-3", "-o", "batch.csv")
+    assert written.status == 0, written.err
+    offered = "next --runs panel/runs --question best --design 2.json --scale 0-3"
+    assert f"What should I label next? qrowd {offered}" in words_of(qrowd("check", "panel/runs").out)
+    assert qrowd(*offered.split()).status == 0
+    other = qrowd("next", "--runs", "panel/runs", "--question", "best", "--scale", "0-9")
+    assert other.err.startswith("qrowd: design: that of next.json or of --design is for the question 'bm25 > hybrid', ")
+
+
 def test_runs_whose_columns_are_named_are_read_by_what_is_offered(qrowd, tmp_path):
     rows = [f"q{q},a{n},{system},{n}" for q in (1, 2) for system in "xy" for n in (1, 2, 3)]
     (tmp_path / "ranked.csv").write_text("\n".join(["query,article,system,rank", *rows, ""]))

@@ -140,7 +140,7 @@ class Asking:
         of_models = [file for file in one.of("judgments") if file.name in self.models]
         models = shlex.join(short_paths(of_models) if 3 < len(self.models) == len(of_models) else self.models)
         options = settings.options("assessor", "labels", "incomplete_rows", "identical_rows")
-        kinds = set() if judged is None else {scale.kind for scale in judged.scales}
+        kinds = {scale.kind for scale in getattr(judged, "scales", ())}
         compared = one.preferences  # of systems, if the same names stand on two topics or more each
         across_topics = compared is not None and compared.pool.document.size >= 2 * len(compared.documents)
         return paths | {
@@ -150,7 +150,7 @@ class Asking:
             "options": options,
             "format": settings.options("format", "assessor", "incomplete_rows"),
             "topics": shlex.join(short_paths(one.of("topics")[:1])),
-            "scores": paths["scores"] if one.scores is not None and len(one.scores.systems) > 1 else "",
+            "scores": paths["scores"] if one.scores is not None and one.scores.systems[1:] else "",
             "gold": f" --gold {paths['gold']}" if paths["gold"] else "",
             "battles": across_topics,
             "of_documents": not across_topics,
@@ -158,17 +158,17 @@ class Asking:
             "method": "" if kinds & {"binary", "graded"} else " --method median",
             "leaders": self.pair or ("", ""),
             "pair": shlex.join(self.pair),
-            "question": shlex.quote(" > ".join(self.pair) or "best"),
+            "question": shlex.quote(" > ".join(self.pair) or "best") + " --design 2.json" * Path("next.json").exists(),
             "models": models,
             "of_runs": f"--runs {paths['runs']}{settings.options('system')} " if self.scores is not None else "",
             "and_models": f" --model {models}" if models else "",
             "and_judgments": f" --judgments {judgments}{options}" if judgments else settings.options("incomplete_rows"),
             "scale": self.scale,
             "only_system": len(systems) == 1,
-            "several_systems": len(systems) > 1,
+            "several_systems": systems[1:],
             "systems": listed(systems or ["nothing"]),
             "shared": self.scores is not None,
-            "several_assessors": len(self.assessors) > 1,
+            "several_assessors": self.assessors[1:],
             "assessors": listed(self.assessors or ["nobody"]),
             "overlap": judged is not None and (~np.isnan(judged.panel().values)).sum(axis=1).max(initial=0) > 1,
             "detectable": self.detectable[0] > 0,

@@ -175,24 +175,21 @@ class Design(Result):
             "probability": self.draws.probabilities(),
         }
 
-    def check(
-        self, *, question: str, measure: str, scale: str, topics: tuple[str, ...], documents: tuple[str, ...]
-    ) -> None:
-        """Refuse the design where it is of something else.
+    def check(self, *, topics: tuple[str, ...] = (), documents: tuple[str, ...] = (), **asked: str) -> None:
+        """Refuse the design where its question, measure, scale or runs are others than these.
 
         Raises
         ------
         ArgumentError
-            Another question, measure or scale; other runs.
+            What is another one.
         """
-        asked = (self.question, question), (self.measure, measure), (self.scale, scale)
-        for what, (own, other) in zip(("question", "measure", "scale"), asked, strict=True):
-            if own != other:
+        for what, other in asked.items():
+            if (own := getattr(self, what)) != other:
                 raise ArgumentError(
                     f"design: that of next.json or of --design is for the {what} {_short(own)!r}, not for "
                     f"{_short(other)!r}; name a new file by --design"
                 )
-        if (self.topics, self.documents) != (topics, documents):
+        if topics and (self.topics, self.documents) != (topics, documents):
             raise ArgumentError(
                 f"design: it is of other runs: {_missing(self, topics, documents)}; give the runs it was made of, or "
                 "start a new design"

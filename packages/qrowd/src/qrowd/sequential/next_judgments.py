@@ -155,6 +155,8 @@ def next_judgments(
     by_people = None if judgments is None else as_judgments(judgments)
     by_models = None if models is None else as_judgments(models, argument="models")
     asked = question if isinstance(question, Question) else Question.read(question, retrieved.systems)
+    if design is not None:
+        design.check(question=str(asked), measure=str(parsed))  # before its scale counts
     used = _judged_by_models(retrieved, by_models)
     people, people_scale = _on_scale(by_people, scale, design)
     others = [one for one in (people, by_models) if one is not None]
@@ -176,14 +178,14 @@ def next_judgments(
     n_counting = len(drawn.answered(judged))
     statement = _statement_of(problem, look, gains, n_unjudgeable)
     waiting = drawn.document[~answered]
-    new, to_go = current, (0.0, 0.0, 0.0)
+    new, (low_to_go, median, high_to_go) = current, (0.0, 0.0, 0.0)
     if not answer:
         seed = [*np.atleast_1d(current.seed).tolist(), len(drawn)]
         if waiting.size < n_documents:
             new = replace(
                 current, draws=drawn.draw(look.sizes, n_documents - waiting.size, np.random.default_rng(seed))
             )
-        to_go = expectation(
+        low_to_go, median, high_to_go = expectation(
             problem,
             look,
             gains,
@@ -191,7 +193,6 @@ def next_judgments(
             n_counting=n_counting,
             rng=np.random.default_rng([*seed, 1]),
         )
-    low_to_go, median, high_to_go = to_go
     order = np.flatnonzero(~judged[new.draws.document])[: 0 if answer else n_documents]
     batch = new.draws.document[order]
     return NextJudgments(
@@ -203,7 +204,7 @@ def next_judgments(
         low_to_go,
         high_to_go,
         new,
-        models=() if by_models is None else by_models.assessors,
+        models=getattr(by_models, "assessors", ()),
         n_topics=len(used.topics),
         n_topics_out=len(retrieved.topics) - len(used.topics),
         n_before=len(drawn),
@@ -229,7 +230,7 @@ def _design(
         "documents": tuple(candidates.documents[d] for d in candidates.document[matters]),
     }
     if design is not None:
-        design.check(question=str(question), measure=measure, scale=str(scale), **labels)
+        design.check(scale=str(scale), **labels)
         lost = np.flatnonzero(design.known & ~judged)
         if lost.size:
             raise ArgumentError(
