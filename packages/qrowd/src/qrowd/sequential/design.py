@@ -175,7 +175,7 @@ class Design(Result):
             "probability": self.draws.probabilities(),
         }
 
-    def check(self, *, topics: tuple[str, ...] = (), documents: tuple[str, ...] = (), **asked: str) -> None:
+    def check(self, *, topics: tuple[str, ...] | None = None, documents: tuple[str, ...] = (), **asked: str) -> None:
         """Refuse the design where its question, measure, scale or runs are others than these.
 
         Raises
