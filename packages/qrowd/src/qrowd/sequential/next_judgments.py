@@ -209,8 +209,8 @@ def next_judgments(
         n_topics_out=len(retrieved.topics) - len(used.topics),
         n_before=len(drawn),
         n_waiting=int(waiting.size),
-        n_held=np.count_nonzero(answered[n_counting:]),
-        n_others=np.count_nonzero(judged & ~current.known & drawn.left()),
+        n_held=int(answered[n_counting:].sum()),
+        n_others=int((judged & ~current.known & drawn.left()).sum()),
     )
 
 
