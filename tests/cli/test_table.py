@@ -58,7 +58,7 @@ def test_the_label_is_that_of_the_file_and_without_a_file_that_of_systems(qrowd,
 def test_a_table_of_assessors_of_two_measures_is_refused_by_the_names_of_options(qrowd, folder):
     outcome = qrowd("table", *PANEL, "--per-assessor", "-m", "nDCG@10", "AP")
     assert outcome.status == 2
-    assert outcome.err.startswith("qrowd: --per-assessor: the table is of one measure, not of 2; make a table of each")
+    assert outcome.err.startswith("qrowd: --per-assessor: one measure fits, not 2; make a table of each")
 
 
 def test_the_signature_counts_all_systems_that_were_tested_also_where_few_are_shown(qrowd, folder):

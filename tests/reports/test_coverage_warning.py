@@ -59,8 +59,8 @@ def test_both_remedies_silence_the_warning(runs_and_crowd):
 def test_one_slot_is_no_remedy(runs_and_crowd):
     runs, crowd = runs_and_crowd
     first = crowd.slots(2).select(assessors=["slot 1"])
-    halves = [first.select(documents=lambda name, n=n: int(name[1:]) % 3 == n) for n in range(3)]
-    named = [replace(half, assessors=(f"w{n}",)) for n, half in enumerate(halves)]
+    thirds = [first.select(documents=lambda name, n=n: int(name[1:]) % 3 == n) for n in range(3)]
+    named = [replace(third, assessors=(f"w{n}",)) for n, third in enumerate(thirds)]
     sentence = evaluation_of(runs, concatenate_judgments(named), ["nDCG@10"], rng=1).sentence
     assert "Caution: an assessor judged 33 % of a topic's pool on average" in sentence
     assert "Remedy: qrowd evaluate --method" in sentence

@@ -506,4 +506,4 @@ def test_notes_tell_where_gold_questions_are_missing():
     table["topics"][1]["gold"] = []
     notes = " ".join(plan_notes(plan_from_table(table)))
     assert "Nobody is excluded by gold questions" in notes
-    assert "1 without a gold question among the topics, 't1' first" in notes
+    assert "There is no gold question for 1 of the topics, 't1' first" in notes

@@ -19,7 +19,7 @@ from qrowd_server.campaigns.plan.plan import TopicPlan
 from qrowd_server.campaigns.results.campaign_progress import HOUR, progress
 from qrowd_server.campaigns.results.exports import export_rows
 from qrowd_server.campaigns.running.admin import CampaignAdmin
-from qrowd_server.campaigns.running.campaign_settings import protocols_of
+from qrowd_server.campaigns.running.campaign_settings import find, protocols_of
 from qrowd_server.campaigns.running.changes import change_campaign
 from qrowd_server.campaigns.running.collected import JUDGMENTS, judgment_rows
 from qrowd_server.campaigns.running.privacy import delete_person
@@ -60,9 +60,7 @@ def rows_of(filled: Estate, name: str) -> list[dict[str, Any]]:
 
 
 def table(filled: Estate, of: Any, name: str) -> list[Any]:
-    return filled.store.read(
-        lambda c: c.execute(select(of).where(of.c.campaign_id == find_campaign(c, name).id)).all()  # type: ignore[union-attr]
-    )
+    return filled.store.read(lambda c: c.execute(select(of).where(of.c.campaign_id == find(c, name).id)).all())
 
 
 def seen_by(filled: Estate, row: Any) -> str:
@@ -185,9 +183,6 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         created(made.store, replace(small_plan(), name="plain", panel=None), made.clock())
         admin, service = CampaignAdmin(made.store, clock=made.clock), seeded(made.store, made.clock, 5)
 
-        def number(connection: Any) -> int:
-            return find_campaign(connection, "plain").id  # type: ignore[union-attr,no-any-return]
-
         def now() -> Any:
             return made.store.read(lambda c: progress(c, "plain", made.clock()))
 
@@ -208,11 +203,11 @@ def test_what_nobody_here_may_take_is_said_instead_of_an_end_that_never_comes(tm
         assert p.waiting in page
         assert re.search(r"6 assessors\s+finished 5\s+excluded 1\s", page)
         assert re.search(r"Expected end\s+none before others are invited", page)
-        made.store.write(lambda c: add_sign_up(c, number(c), 5, made.clock() + 900, made.clock()))
+        made.store.write(lambda c: add_sign_up(c, find(c, "plain").id, 5, made.clock() + 900, made.clock()))
         page = text_of(made.owner().get("/owner/c/plain").text)
         assert "Nobody is judging at this moment, though 2 units are left: invite further assessors." in page
-        made.store.write(lambda c: close_sign_up(c, number(c), 1, made.clock()))
-        made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "gus", made.clock()))  # type: ignore[union-attr]
+        made.store.write(lambda c: close_sign_up(c, find(c, "plain").id, 1, made.clock()))
+        made.store.write(lambda c: invite(c, find(c, "plain").id, "gus", made.clock()))
         assert (now().waiting, now().assessors["invited"]) == ("", 1)
         asyncio.run(admin.exclude("plain", "fay", "random"))
         p = now()
@@ -243,9 +238,9 @@ def test_only_who_has_a_unit_in_hand_is_judging(tmp_path: Path) -> None:
 
         assert work("ann") == {"finished": 1, "reading": 1}
         assert "Nobody is judging at this moment. Remind 1 assessor who has come and judged nothing yet." in page()
-        made.store.write(lambda c: invite(c, find_campaign(c, "plain").id, "zoe", made.clock()))  # type: ignore[union-attr]
+        made.store.write(lambda c: invite(c, find(c, "plain").id, "zoe", made.clock()))
         assert re.search(r"3 assessors\s+invited 1\s+reading 1\s+finished 1\s", page())
-        made.store.write(lambda c: forget_invited(c, find_campaign(c, "plain").id))  # type: ignore[union-attr]
+        made.store.write(lambda c: forget_invited(c, find(c, "plain").id))
         assert work("bob") == {"finished": 2}
         new = TopicPlan("t3", "Swans", ("d1", "d2"))
         more = replace(plan, topics=(*plan.topics, new))

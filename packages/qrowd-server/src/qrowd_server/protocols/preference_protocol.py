@@ -245,10 +245,10 @@ class PreferenceProtocol(Protocol[PreferenceState]):
                 told = gold is not None and task.gold.feedback
                 return replace(state, answers=(*state.answers, answer), feedback=told)
             case "feedback_read":
-                shown = None if state.current is None else replace(state.current, since=at)
-                return replace(state, current=shown, feedback=False)
-            case "undone" if state.current is not None:
-                return replace(state, current=replace(state.current, at_most=UNBOUNDED), answers=state.answers[:-1])
+                return replace(state, current=state.current and replace(state.current, since=at), feedback=False)
+            case "undone":
+                shown = state.current and replace(state.current, at_most=UNBOUNDED)
+                return replace(state, current=shown, answers=state.answers[:-1])
             case "stopped" | "finished" | "all_bad" | "waiting":
                 return replace(state, phase="rating", ending=event.kind)
             case "rated":

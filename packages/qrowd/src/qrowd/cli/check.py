@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from qrowd.cli import input_files as reading
 from qrowd.cli import options
 from qrowd.cli.input_files import columns_named
+from qrowd.cli.next import DESIGN
 from qrowd.cli.output import line_width
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def check(
     )  # fmt: skip
     with progress("reading files") as advance:
         inspection = inspect(paths, settings, advance)
-    for line in screen(inspection, Asking(inspection), min(line_width() or WIDTH, WIDTH)):
+    for line in screen(inspection, Asking(inspection, Path(DESIGN).exists()), min(line_width() or WIDTH, WIDTH)):
         typer.secho(line, bold=not line.startswith(" "))
     if inspection.mistakes:
         raise typer.Exit(2)

@@ -188,15 +188,13 @@ def _asked(settings: dict[str, Any], design: str, data: People, output: str | No
     from qrowd.sequential.design import read_design
 
     name = data.campaign
-    own: dict[str, Any] | None = None
-    if name is not None and design == DESIGN:
-        own = of_campaigns("design", name)(data.database, name)
+    own = of_campaigns("design", name)(data.database, name) if name is not None and design == DESIGN else None
     if own is not None:
         if output is not None:
             raise ArgumentError(
                 f"--campaign {name}: it carries a question and hands out documents itself; leave out -o"
             )
-        return own | {key: value for key, value in settings.items() if value != DEFAULTS.get(key)}
+        return {**own, **{key: value for key, value in settings.items() if value != DEFAULTS.get(key)}}
     if settings["question"] is None:
         raise ArgumentError("missing option '--question': what is asked, such as 'A > B'; see --help")
     if Path(design).exists():

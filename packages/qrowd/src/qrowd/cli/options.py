@@ -143,7 +143,7 @@ class Data:
         from qrowd.model.labels import closest
 
         panel = self._collected()
-        names = list(texts)  # and paths, which are nobody's names
+        names = list(texts)  # paths among them are left out below, with who is excluded
         paths = [text for text in texts if text not in panel.assessors]
         for path in paths:
             where = path.rpartition("=")[2]
@@ -420,7 +420,7 @@ Gold = Annotated[
 ]
 Systems = Annotated[
     list[str] | None,
-    option(help="Two systems to compare with each other, in place of --top.", metavar="A B"),
+    option(help="Two systems to compare with each other, without --top.", metavar="A B"),
 ]
 Versions = Annotated[
     list[str] | None,

@@ -122,9 +122,7 @@ def systems_table(
     several = list(measures) if isinstance(measures, list | tuple) else [measures]
     if per_assessor and len(several) > 1:
         if measures is not DEFAULT_MEASURES:
-            raise ArgumentError(
-                f"the table is of one measure, not of {len(several)}; make a table of each", "per_assessor", True
-            )
+            raise ArgumentError(f"one measure fits, not {len(several)}; make a table of each", "per_assessor", True)
         several = several[:1]
     scores = evaluate(runs, judgments, several, conventions=conventions, progress=progress)
     return paper_table(

@@ -27,9 +27,10 @@ from qrowd.reports.report_systems import leading_pair
 
 @dataclass(frozen=True, eq=False)
 class Asking:
-    """What can be asked of files."""
+    """What can be asked of files. beside_design : whether the folder has one, perhaps of another question."""
 
     inspection: Inspection
+    beside_design: bool
 
     @property
     def judgments(self) -> Judgments | None:
@@ -158,7 +159,8 @@ class Asking:
             "method": "" if kinds & {"binary", "graded"} else " --method median",
             "leaders": self.pair or ("", ""),
             "pair": shlex.join(self.pair),
-            "question": shlex.quote(" > ".join(self.pair) or "best") + " --design 2.json" * Path("next.json").exists(),
+            "question": shlex.quote(" > ".join(self.pair) or "best"),
+            "design": " --design 2.json" if self.beside_design else "",
             "models": models,
             "of_runs": f"--runs {paths['runs']}{settings.options('system')} " if self.scores is not None else "",
             "and_models": f" --model {models}" if models else "",

@@ -69,7 +69,10 @@ def _gold_notes(plan: Plan) -> Iterator[str]:
     if not gold.exclude:
         yield "Nobody is excluded by gold questions (exclude = false in [gold])."
     if without := [topic.label for topic in plan.topics if not topic.gold]:
-        yield f"{len(without)} without a gold question among the topics, {without[0]!r} first; nobody is checked there."
+        yield (
+            f"There is no gold question for {len(without)} of the topics, {without[0]!r} first; "
+            "nobody is checked there."
+        )
     if gold.first and gold.exclude:
         if least_right := entry_test(gold.first, gold.accuracy, gold.risk).least_right:
             yield f"Entry test: {least_right} of {gold.first} right answers."

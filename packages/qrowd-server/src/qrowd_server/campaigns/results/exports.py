@@ -58,7 +58,6 @@ FORMATS = {
     "parquet": Format(".parquet", "application/vnd.apache.parquet", writers.parquet),
     "qrels": Format(".qrels", "text/plain", writers.qrels),
 }
-ENDINGS = {".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".qrels": "qrels"}  # that say a format
 OTHER_ENDINGS = (".xlsx", ".json", ".txt", ".md", ".tex", ".html")  # of what other commands write
 TABLES = ("jsonl", "csv", "spreadsheet", "parquet")
 
@@ -193,8 +192,9 @@ def format_of(file: str, what: str) -> str:
     """The format that the ending of a file stands for, else JSON Lines; endings of other formats are refused."""
     ending = Path(file).suffix.lower()
     if ending in OTHER_ENDINGS and (ending != ".json" or EXPORTS[what].own is None):
-        raise ArgumentError(f"the ending must be one of {', '.join(ENDINGS)}; or name a --format", "output", file)
-    return ENDINGS.get(ending, "jsonl")
+        problem = "the ending must be one of .jsonl, .csv, .parquet, .qrels; or name a --format"
+        raise ArgumentError(problem, "output", file)
+    return next((name for name, one in FORMATS.items() if one.ending == ending), "jsonl")
 
 
 def name_of_file(campaign: str, what: str, format: str, *, everything: bool, names: bool) -> tuple[str, str]:

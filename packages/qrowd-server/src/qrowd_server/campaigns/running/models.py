@@ -180,8 +180,9 @@ def ask_in_campaign(
         answers = ask_in_turn(
             work, list({id(one.model): one.model for one in prompted}.values()), exchanges, options, progress=progress
         )
-    row = store.read(lambda connection: find(connection, campaign))
-    replies = store.read(lambda connection: unanswered(connection, row.id))
+    with store.reading() as connection:
+        row = find(connection, campaign)
+        replies = unanswered(connection, row.id)
     stopped = answers.stopped
     if row.status in ("paused", "stopped"):
         stopped = f"the campaign is {row.status}; qrowd campaign status {campaign} --set running lets it go on"
